@@ -1,0 +1,1 @@
+"""Quick Memory Server: one memory service for all your AI agents."""

@@ -1,0 +1,1 @@
+"""Arguments in, text or JSON out, exit code."""

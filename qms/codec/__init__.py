@@ -1,0 +1,1 @@
+"""Entry lines, their canonical form, and the JSON Schema of the types."""

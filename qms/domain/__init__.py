@@ -1,0 +1,1 @@
+"""What a memory is: types, rules, arithmetic; no input or output."""

@@ -1,0 +1,1 @@
+"""The formats on disk, and watching them."""

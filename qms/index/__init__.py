@@ -1,0 +1,1 @@
+"""Rebuildable indexes over the entries of one store."""

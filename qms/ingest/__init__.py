@@ -1,0 +1,1 @@
+"""Turning input into prepared changes."""

@@ -1,0 +1,1 @@
+"""Wiring, watching and timed jobs."""

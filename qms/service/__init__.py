@@ -1,0 +1,1 @@
+"""The command table and one module per command family."""

@@ -1,0 +1,1 @@
+"""One project: entries in RAM, journal and JSONL moving together."""

@@ -1,0 +1,1 @@
+"""Log setup and metric definitions."""
