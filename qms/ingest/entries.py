@@ -1,0 +1,146 @@
+"""From what a caller sent to the document that will be stored; pure functions on values."""
+
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from qms.codec.documents import check, complete, instant_text, normalise
+from qms.domain.access import GUARDED_FIELDS, Caller, may_set
+from qms.domain.bodies import Kind, body_from_text
+from qms.domain.entry import Document, Retention
+from qms.domain.errors import invalid
+from qms.domain.lifecycle import RetentionLengths, expiry
+from qms.domain.limits import Limits
+
+_FIXED_FIELDS = ("id", "project", "schemaVersion")
+
+
+class EntryRules(msgspec.Struct, frozen=True, kw_only=True):
+    """What a project asks of its entries."""
+
+    project: str
+    limits: Limits = Limits()
+    lengths: RetentionLengths = RetentionLengths()
+
+
+def new_document(
+    given: Document, *, local_id: str, now: datetime, caller: Caller, rules: EntryRules
+) -> Document:
+    """Return the stored form of a new entry.
+
+    Raises:
+        InvalidInputError: names the field.
+    """
+    document = complete(given, project=rules.project, local_id=local_id, instant=now)
+    document = _stamped(document, now)
+    if document.get("agentId") is None and caller.agent_id is not None:
+        document["agentId"] = caller.agent_id
+    _set_expiry(document, given, now, rules)
+    check(document, rules.project, rules.limits)
+    return normalise(document)
+
+
+def replaced_document(
+    given: Document, before: Document, *, now: datetime, caller: Caller, rules: EntryRules
+) -> Document:
+    """Return the stored form of a full replacement.
+
+    Guarded fields that the caller may not set stay as they are when omitted; who made the entry
+    and when stays in any case.
+
+    Raises:
+        InvalidInputError: names the field.
+    """
+    local_id = before["id"].partition(":")[2]
+    document = complete(given, project=rules.project, local_id=local_id, instant=now)
+    times = dict(document["timestamps"]) if isinstance(document["timestamps"], dict) else {}
+    if "createdUtc" not in (given.get("timestamps") or {}):
+        times["createdUtc"] = before["timestamps"]["createdUtc"]
+    document["timestamps"] = times or document["timestamps"]
+    document = _stamped(document, now)
+    for field in GUARDED_FIELDS:
+        if field not in given and field in before and not may_set(caller.access, field):
+            document[field] = before[field]
+    _keep_author(document, before)
+    _set_expiry(document, given, now, rules)
+    check(document, rules.project, rules.limits)
+    return normalise(document, like=before)
+
+
+def patched_document(
+    patch: Document, before: Document, *, now: datetime, rules: EntryRules
+) -> Document:
+    """Return the stored form after an RFC 7386 merge patch.
+
+    Raises:
+        InvalidInputError: names the field; the id, project and schema version cannot change.
+    """
+    known = {**before, "project": rules.project}
+    for field in _FIXED_FIELDS:
+        if field in patch and patch[field] != known[field]:
+            raise invalid(field, "cannot be changed by a patch")
+    document: Document = merge_patch(before, _with_body_object(patch, before))
+    document = _stamped(document, now)
+    _keep_author(document, before)
+    _set_expiry(document, patch, now, rules)
+    check(document, rules.project, rules.limits)
+    return normalise(document, like=before)
+
+
+def is_same(first: Document, second: Document) -> bool:
+    """Say whether two stored documents differ in nothing but the time of their last change."""
+    return _without_update(first) == _without_update(second)
+
+
+def merge_patch(target: Any, patch: Any) -> Any:
+    """Return `target` changed by an RFC 7386 merge patch."""
+    if not isinstance(patch, dict):
+        return patch
+    result = dict(target) if isinstance(target, dict) else {}
+    for key, value in patch.items():
+        if value is None:
+            result.pop(key, None)
+        else:
+            result[key] = merge_patch(result.get(key), value)
+    return result
+
+
+def _stamped(document: Document, now: datetime) -> Document:
+    times = document.get("timestamps")
+    if not isinstance(times, dict):
+        return document
+    return {**document, "timestamps": {**times, "updatedUtc": instant_text(now)}}
+
+
+def _keep_author(document: Document, before: Document) -> None:
+    document.pop("agentId", None)
+    if "agentId" in before:
+        document["agentId"] = before["agentId"]
+
+
+def _set_expiry(document: Document, given: Document, now: datetime, rules: EntryRules) -> None:
+    if given.get("ttlUtc") is not None:
+        return
+    if "retention" not in given and "ttlUtc" in document:
+        return
+    try:
+        retention = Retention(document.get("retention", Retention.LONG))
+    except ValueError:
+        return  # `check` names the field
+    ends = expiry(retention, now, rules.lengths)
+    document.pop("ttlUtc", None)
+    if ends is not None:
+        document["ttlUtc"] = instant_text(ends)
+
+
+def _with_body_object(patch: Document, before: Document) -> Document:
+    body, kind = patch.get("body"), patch.get("kind", before["kind"])
+    if isinstance(body, str) and isinstance(kind, str) and kind in frozenset(Kind):
+        return {**patch, "body": body_from_text(Kind(kind), body)}
+    return patch
+
+
+def _without_update(document: Document) -> Document:
+    times = {key: at for key, at in document["timestamps"].items() if key != "updatedUtc"}
+    return {**document, "timestamps": times}
