@@ -143,6 +143,15 @@ class Disk:
         """Return the whole content of a file."""
         return path.read_bytes()
 
+    def read_tail(self, path: Path, size: int) -> bytes:
+        """Return at most the last `size` bytes of a file; nothing when it is not there."""
+        try:
+            with path.open("rb") as file:
+                file.seek(max(0, file.seek(0, os.SEEK_END) - size))
+                return file.read()
+        except FileNotFoundError:
+            return b""
+
     def identity(self, path: Path) -> FileIdentity | None:
         """Return what a file looks like from outside, or None when it is not there."""
         try:
@@ -176,7 +185,7 @@ class Disk:
         self.sync_folder(path.parent)
 
     def append(self, path: Path, data: bytes, *, mode: int = 0o600) -> None:
-        """Append to a file and sync it; a first line that is torn is ended before."""
+        """Append to a file and sync it; on failure it is as long as before."""
         is_new = not path.exists()
         descriptor = self.open(path, create=True, mode=mode)
         size = os.fstat(descriptor).st_size

@@ -36,7 +36,8 @@ def new_document(
     document = _stamped(document, now)
     if document.get("agentId") is None and caller.agent_id is not None:
         document["agentId"] = caller.agent_id
-    _set_expiry(document, given, now, rules)
+    if document.get("ttlUtc") is None:
+        _set_expiry(document, now, rules)
     check(document, rules.project, rules.limits)
     return normalise(document)
 
@@ -63,7 +64,8 @@ def replaced_document(
         if field not in given and field in before and not may_set(caller.access, field):
             document[field] = before[field]
     _keep_author(document, before)
-    _set_expiry(document, given, now, rules)
+    if document.get("ttlUtc") is None:
+        _set_expiry(document, now, rules)
     check(document, rules.project, rules.limits)
     return normalise(document, like=before)
 
@@ -83,7 +85,8 @@ def patched_document(
     document: Document = merge_patch(before, _with_body_object(patch, before))
     document = _stamped(document, now)
     _keep_author(document, before)
-    _set_expiry(document, patch, now, rules)
+    if "retention" in patch and "ttlUtc" not in patch:
+        _set_expiry(document, now, rules)
     check(document, rules.project, rules.limits)
     return normalise(document, like=before)
 
@@ -119,11 +122,7 @@ def _keep_author(document: Document, before: Document) -> None:
         document["agentId"] = before["agentId"]
 
 
-def _set_expiry(document: Document, given: Document, now: datetime, rules: EntryRules) -> None:
-    if given.get("ttlUtc") is not None:
-        return
-    if "retention" not in given and "ttlUtc" in document:
-        return
+def _set_expiry(document: Document, now: datetime, rules: EntryRules) -> None:
     try:
         retention = Retention(document.get("retention", Retention.LONG))
     except ValueError:

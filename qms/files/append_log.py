@@ -1,0 +1,61 @@
+"""Append-only JSON lines beside the store: the archive and the conflict copies."""
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from qms.fsio.disk import Disk
+
+_TAIL_BYTES = 1 << 20
+
+
+class AppendLog:
+    """A file of JSON lines that only grows; a line that is there already is not added again."""
+
+    def __init__(self, disk: Disk, path: Path) -> None:
+        self._disk = disk
+        self._path = path
+        self._recent: set[bytes] | None = None
+
+    def extend(self, lines: list[bytes]) -> None:
+        """Append the lines that are not among the latest ones, durably.
+
+        The latest lines are remembered, so that a replay after a crash adds nothing twice.
+
+        Raises:
+            OSError: none of them counts.
+        """
+        recent = self._recent if self._recent is not None else self._load_recent()
+        fresh = [line for line in dict.fromkeys(lines) if line not in recent]
+        if fresh:
+            self._disk.append(self._path, self._start() + b"".join(line + b"\n" for line in fresh))
+            recent.update(fresh)
+        self._recent = recent
+
+    def read(self) -> list[dict[str, Any]]:
+        """Return every readable line, oldest first."""
+        if not self._path.exists():
+            return []
+        found = []
+        for line in self._disk.read(self._path).split(b"\n"):
+            try:
+                found.append(msgspec.json.decode(line, type=dict[str, Any]))
+            except msgspec.MsgspecError:
+                continue  # the newline at the end, or a line that a person broke
+        return found
+
+    def count(self) -> int:
+        """Return how many lines there are."""
+        return self._disk.read(self._path).count(b"\n") if self._path.exists() else 0
+
+    def forget_recent(self) -> None:
+        """Stop guarding against repetition: nothing can be replayed any more."""
+        self._recent = set()
+
+    def _load_recent(self) -> set[bytes]:
+        return set(self._disk.read_tail(self._path, _TAIL_BYTES).split(b"\n"))
+
+    def _start(self) -> bytes:
+        """Return the newline that a torn last line is missing."""
+        return b"" if self._disk.read_tail(self._path, 1) in (b"", b"\n") else b"\n"

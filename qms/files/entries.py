@@ -1,0 +1,170 @@
+"""`entries.jsonl` on disk: reading it whole, and putting a new one in its place.
+
+A person may save the file at any moment. A swap therefore exchanges the two files in one step and
+looks at the one that came out; and the file that was replaced is watched for a while, since an
+editor that had it open may still write into it.
+"""
+
+import hashlib
+import logging
+import stat
+from collections.abc import Iterable
+from pathlib import Path
+
+import msgspec
+
+from qms.fsio.disk import Disk, FileIdentity
+
+log = logging.getLogger(__name__)
+
+_NEW_FILE_MODE = 0o600
+
+
+class FileState(msgspec.Struct, frozen=True):
+    """The content of the file and what it looked like from outside; None when there is none."""
+
+    data: bytes | None
+    identity: FileIdentity | None
+
+
+class Staged(msgspec.Struct, frozen=True):
+    """A file that is ready to be put in place; its identity stays the same when it is."""
+
+    digest: str
+    identity: FileIdentity | None
+
+
+class EntriesFile:
+    """The file that people edit, and the server's copies around it."""
+
+    def __init__(self, disk: Disk, folder: Path, own_folder: Path) -> None:
+        self._disk = disk
+        self.path = folder / "entries.jsonl"
+        self._staged = folder / "entries.jsonl.tmp"
+        self._previous = own_folder / "previous.jsonl"
+        self._previous_identity: FileIdentity | None = None
+
+    def identity(self) -> FileIdentity | None:
+        """Return what the file looks like from outside."""
+        return self._disk.identity(self.path)
+
+    def read(self) -> FileState | None:
+        """Return the file's content, or None when it changed while it was read."""
+        before = self.identity()
+        if before is None:
+            return FileState(None, None)
+        try:
+            data = self._disk.read(self.path)
+        except FileNotFoundError:
+            return None
+        return FileState(data, before) if self.identity() == before else None
+
+    def stage(self, chunks: Iterable[bytes], copy: Path) -> Staged:
+        """Write the next file and, under a temporary name, its copy; return what it is."""
+        digest = hashlib.sha256()
+        mode = self._mode()
+        copy_staged = copy.with_name(copy.name + ".tmp")
+        self._disk.remove(self._staged)
+        self._disk.remove(copy_staged)
+        first = self._disk.open(self._staged, create=True, mode=mode)
+        try:
+            second = self._disk.open(copy_staged, create=True)
+            try:
+                for chunk in chunks:
+                    digest.update(chunk)
+                    self._disk.write_all(first, chunk)
+                    self._disk.write_all(second, chunk)
+                self._disk.sync(first)
+                self._disk.sync(second)
+            finally:
+                self._disk.close(second)
+        except BaseException:
+            self._disk.close(first)
+            self._disk.remove(self._staged)
+            self._disk.remove(copy_staged)
+            raise
+        self._disk.close(first)
+        return Staged(digest.hexdigest(), self._disk.identity(self._staged))
+
+    def drop_staged(self) -> None:
+        """Give up the staged file."""
+        self._disk.remove(self._staged)
+
+    def swap(self, expected: FileIdentity | None) -> bool:
+        """Put the staged file in place unless somebody saved another one meanwhile.
+
+        Raises:
+            OSError: the file may or may not be in place; the next look at it tells.
+        """
+        if self.identity() != expected:
+            self.drop_staged()
+            return False
+        if expected is None or not self._disk.exchange(self._staged, self.path):
+            self._link_previous(expected)
+            self._disk.replace(self._staged, self.path)
+        elif not self._keep_exchanged(expected):
+            return False
+        self._disk.sync_folder(self.path.parent)
+        return True
+
+    def changed_previous(self) -> bytes | None:
+        """Return the replaced file's content when somebody wrote into it after the swap."""
+        if self._previous_identity is None:
+            return None
+        now = self._disk.identity(self._previous)
+        if now is None or now == self._previous_identity:
+            return None
+        data = self._disk.read(self._previous)
+        self._previous_identity = now
+        return data
+
+    def forget_previous(self) -> None:
+        """Stop watching the replaced file."""
+        self._previous_identity = None
+        self._disk.remove(self._previous)
+
+    def sweep(self, base_digest: str | None, data: bytes | None) -> Path | None:
+        """Clear away what an interrupted fold left; return where a stranger's save was kept."""
+        if not self._staged.exists():
+            return None
+        left = self._disk.read(self._staged)
+        known = {hashlib.sha256(data).hexdigest() if data is not None else None, None}
+        is_ours = base_digest in known or hashlib.sha256(left).hexdigest() == base_digest
+        if is_ours:
+            self.drop_staged()
+            return None
+        for number in range(1, 1000):
+            kept = self._previous.with_name(f"kept-{number}.jsonl")
+            if not kept.exists():
+                break
+        self._disk.rename(self._staged, kept)
+        log.warning("save kept aside", extra={"file": kept.name})
+        return kept
+
+    def _keep_exchanged(self, expected: FileIdentity) -> bool:
+        """Keep the file that came out of the exchange, or undo it when it is not the expected."""
+        if self._disk.identity(self._staged) == expected:
+            self._disk.rename(self._staged, self._previous)
+            self._previous_identity = self._disk.identity(self._previous)
+            return True
+        log.info("save during a fold", extra={"file": self.path.name})
+        self._disk.exchange(self._staged, self.path)
+        self.drop_staged()
+        return False
+
+    def _link_previous(self, expected: FileIdentity | None) -> None:
+        if expected is None:
+            return
+        self._disk.remove(self._previous)
+        try:
+            self._previous.hardlink_to(self.path)
+        except OSError:
+            self._previous_identity = None  # a file system without links: nothing to watch
+        else:
+            self._previous_identity = expected
+
+    def _mode(self) -> int:
+        try:
+            return stat.S_IMODE(self.path.stat().st_mode)
+        except FileNotFoundError:
+            return _NEW_FILE_MODE

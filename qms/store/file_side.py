@@ -1,0 +1,93 @@
+"""What a store knows of `entries.jsonl`: the files around it and the image last seen."""
+
+import threading
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+import msgspec
+
+from qms.codec.hand_lines import LineReader
+from qms.files.append_log import AppendLog
+from qms.files.base import BaseFiles
+from qms.files.entries import EntriesFile
+from qms.files.journal import JournalRecord
+from qms.fsio.disk import Disk, FileIdentity
+from qms.store.image import Image
+from qms.store.writer import Writer
+
+
+class Held(msgspec.Struct, frozen=True):
+    """A file that lost so much at once that a person has to say whether it was meant."""
+
+    reason: str
+    identity: FileIdentity | None
+
+
+class FileSide:
+    """The state that folds and reloads share.
+
+    Whoever works on the file holds `lock`; inside it the writer's lock may be taken, never the
+    other way round.
+    """
+
+    def __init__(
+        self,
+        writer: Writer,
+        *,
+        disk: Disk,
+        folder: Path,
+        backup_root: Path,
+        clock: Callable[[], datetime],
+    ) -> None:
+        own = folder / ".qms"
+        self.lock = threading.RLock()
+        self.writer = writer
+        self.disk = disk
+        self.backup_root = backup_root
+        self.clock = clock
+        self.entries = EntriesFile(disk, folder, own)
+        self.base = BaseFiles(disk, own)
+        self.archive = AppendLog(disk, folder / "archive.jsonl")
+        self.conflicts = AppendLog(disk, own / "conflicts.jsonl")
+        self.conflict_count = 0
+        self.image = Image()
+        self.moved: dict[str, bytes | None] = {}
+        """How replayed hand edits moved the base, by id; None is a removal."""
+        self.held: Held | None = None
+        self.newer: list[str] = []
+        """Entries of a schema version that this server does not know."""
+        self.failure: str | None = None
+        """Why the last fold or reload did not come to pass."""
+        self.needs_base = False
+        self.before_cut: Callable[[list[JournalRecord]], None] = _ignore
+        self.last_fold_utc: datetime | None = None
+        self.fold_took_s = 0.0
+        self.fold_not_before = 0.0
+        self.previous: Image | None = None
+        """The image before the last fold, while its file may still be written into."""
+        self.previous_since = 0.0
+
+    @property
+    def project(self) -> str:
+        """Return the project whose store this is."""
+        return self.writer.view.project
+
+    def base_lines(self) -> dict[str, bytes]:
+        """Return the base of the three-way merge: a line for each id."""
+        lines = self.image.lines_by_id()
+        for entry_id, line in self.moved.items():
+            if line is None:
+                lines.pop(entry_id, None)
+            else:
+                lines[entry_id] = line
+        return lines
+
+    def reader(self, identity: FileIdentity | None) -> LineReader:
+        """Return what reads this store's lines; the file's time stands in for missing ones."""
+        instant = datetime.fromtimestamp(identity.mtime_ns / 1e9, UTC) if identity else self.clock()
+        return LineReader(project=self.project, limits=self.writer.options.limits, instant=instant)
+
+
+def _ignore(_records: list[JournalRecord]) -> None:
+    """Do nothing: nobody asked to see records before they are cut."""

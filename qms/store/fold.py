@@ -1,0 +1,112 @@
+"""The fold: bringing what the journal holds into `entries.jsonl`, then cutting the journal.
+
+The order is what makes it safe: archive, new file, swap, base, audit, cut. A crash between any two
+steps leaves a state from which the next start comes to the same entries.
+"""
+
+import logging
+import time
+
+import msgspec
+
+from qms.codec.documents import instant_text
+from qms.domain.changes import Remove
+from qms.files.base import BaseMeta
+from qms.files.journal import JournalRecord
+from qms.store.file_side import FileSide
+from qms.store.image import Image
+from qms.store.options import FoldOutcome
+from qms.store.render import chunks, render
+from qms.store.writer import Snapshot
+
+log = logging.getLogger(__name__)
+
+_RETRY_S = 2.0
+
+
+def fold_due_in(side: FileSide, now: float) -> float | None:
+    """Return the seconds until a fold is due, or None when there is nothing to fold."""
+    since = side.writer.pending_since
+    if since is None and not side.needs_base:
+        return None
+    options = side.writer.options
+    wait = max(options.fold_after_s, side.fold_took_s / options.fold_share)
+    is_small = side.writer.view.total_bytes < options.small_file_bytes
+    latest = options.small_fold_latest_s if is_small else options.fold_latest_s
+    due = now if since is None else since + min(wait, latest)
+    return max(0.0, due - now, side.fold_not_before - now)
+
+
+def fold(side: FileSide) -> FoldOutcome:
+    """Bring everything written so far into the file."""
+    with side.lock:
+        if side.held is not None or side.writer.is_frozen:
+            return FoldOutcome.HELD
+        snapshot = side.writer.snapshot()
+        if not snapshot.pending and not snapshot.records and not side.needs_base:
+            return FoldOutcome.NOTHING
+        started = time.monotonic()
+        try:
+            outcome = _fold(side, snapshot)
+            side.failure = None
+        except OSError as error:
+            log.warning("fold postponed", extra={"project": side.project, "reason": str(error)})
+            side.failure = f"entries.jsonl cannot be written: {error.strerror or error}"
+            outcome = FoldOutcome.POSTPONED
+        side.fold_took_s = time.monotonic() - started
+        if outcome is not FoldOutcome.FOLDED:
+            side.writer.give_back(snapshot)
+            side.fold_not_before = time.monotonic() + _RETRY_S
+        return outcome
+
+
+def _fold(side: FileSide, snapshot: Snapshot) -> FoldOutcome:
+    if side.entries.identity() != side.image.identity:
+        return FoldOutcome.FILE_CHANGED
+    side.archive.extend(_archive_lines(snapshot.records))
+    image = render(side.image, snapshot.view, snapshot.pending)
+    staged = side.entries.stage(chunks(image), side.base.copy_path)
+    image.digest, image.identity = staged.digest, staged.identity
+    if image.digest == side.image.digest:
+        side.entries.drop_staged()
+        image.identity = side.image.identity
+    elif not side.entries.swap(side.image.identity):
+        return FoldOutcome.FILE_CHANGED
+    else:
+        side.previous, side.previous_since = side.image, time.monotonic()
+    side.image = image
+    side.moved = {}
+    side.base.commit(_meta(image, snapshot))
+    side.needs_base = False
+    side.before_cut(snapshot.records)
+    side.writer.cut(snapshot)
+    side.archive.forget_recent()
+    side.conflicts.forget_recent()
+    side.last_fold_utc = side.clock()
+    return FoldOutcome.FOLDED
+
+
+def _meta(image: Image, snapshot: Snapshot) -> BaseMeta:
+    return BaseMeta(
+        folded_sequence=snapshot.view.sequence,
+        sha256=image.digest,
+        entries=len(snapshot.view),
+        other_lines=image.other_lines(),
+        kept=[line.decode("utf-8") for line in image.kept.values()],
+    )
+
+
+def _archive_lines(records: list[JournalRecord]) -> list[bytes]:
+    return [
+        msgspec.json.encode(
+            {
+                "archivedUtc": instant_text(record.change_set.at_utc),
+                "reason": change.reason,
+                "by": record.change_set.user,
+                "entry": change.entry,
+            }
+        )
+        for record in records
+        for change in record.change_set.changes
+        if isinstance(change, Remove)
+    ]

@@ -1,0 +1,172 @@
+"""The image of `entries.jsonl`: every line of the file as it was last seen.
+
+An image keeps the bytes of all lines, so that a fold copies what it does not change, and knows
+which entry stands where. Lines that are no entry have no id and are kept all the same.
+"""
+
+import hashlib
+from collections.abc import Mapping
+from itertools import count
+
+import msgspec
+
+from qms.codec.hand_lines import BadLine, GoodLine, LineReader, bare
+from qms.codec.lines import decode_header
+from qms.domain.ids import derived_local_id
+from qms.fsio.disk import FileIdentity
+from qms.store.view import Record
+
+
+class LineProblem(msgspec.Struct, frozen=True, gc=False):
+    """A line that does not count, and why; `index` counts from 0."""
+
+    index: int
+    code: str
+    reason: str
+    entry_id: str | None = None
+
+
+class Image(msgspec.Struct, kw_only=True):
+    """The lines of the file, in its order."""
+
+    ids: list[str | None] = []
+    raws: list[bytes] = []
+    problems: list[LineProblem] = []
+    kept: dict[str, bytes] = {}
+    """Last good lines of entries whose line in the file is unreadable, by id."""
+    digest: str = ""
+    identity: FileIdentity | None = None
+
+    def lines_by_id(self) -> dict[str, bytes]:
+        """Return the bare line of every entry of the file, and of those that are kept."""
+        lines = {
+            entry_id: bare(raw)
+            for entry_id, raw in zip(self.ids, self.raws, strict=True)
+            if entry_id is not None
+        }
+        return {**self.kept, **lines}
+
+    def taken_ids(self) -> dict[str, None]:
+        """Return the ids of the file's entries."""
+        return dict.fromkeys(entry_id for entry_id in self.ids if entry_id is not None)
+
+    def other_lines(self) -> list[int]:
+        """Return the positions of lines that are no entry."""
+        return [index for index, entry_id in enumerate(self.ids) if entry_id is None]
+
+
+class FileReading(msgspec.Struct, frozen=True, kw_only=True):
+    """A file as read strictly: its image, and what is new against the known lines."""
+
+    image: Image
+    fresh: dict[str, GoodLine]
+    """Entries whose line is not one of the known ones, by id."""
+
+
+def split_lines(data: bytes) -> list[bytes]:
+    """Return the lines of a file; only the newline byte ends one."""
+    lines = data.split(b"\n")
+    if not lines[-1]:
+        lines.pop()
+    return lines
+
+
+def trusted_image(
+    data: bytes, other_lines: list[int], reader: LineReader
+) -> tuple[Image, list[Record]]:
+    """Return image and entries of bytes that this server wrote or has read strictly before."""
+    raws = split_lines(data)
+    others = frozenset(other_lines)
+    if not others and b"\r" not in data and not data.startswith(b"\xef"):
+        records = [Record(decode_header(raw), raw) for raw in raws]
+        return Image(ids=[record.header.id for record in records], raws=raws), records
+    records = []
+    image = Image(raws=raws)
+    for index, raw in enumerate(raws):
+        if index in others:
+            image.ids.append(None)
+            _note_other(image, index, bare(raw), reader)
+            continue
+        record = Record(decode_header(bare(raw)), bare(raw))
+        image.ids.append(record.header.id)
+        records.append(record)
+    return image, records
+
+
+def _note_other(image: Image, index: int, line: bytes, reader: LineReader) -> None:
+    if not line:
+        return
+    match reader.read(line, lambda: "-"):
+        case BadLine(code, reason, entry_id):
+            image.problems.append(LineProblem(index, code, reason, entry_id))
+        case GoodLine(header=header):
+            image.problems.append(_outlived(index, header.id))
+
+
+def read_image(
+    data: bytes, known: Mapping[bytes, str], reader: LineReader, taken: Mapping[str, object]
+) -> FileReading:
+    """Return what a file holds that a person may have written.
+
+    `known` gives the id of lines that were read before, `taken` the ids that are in use: a line
+    without an id gets one that is derived from its text, so that reading it again before it was
+    completed in the file gives the same.
+    """
+    image = Image(raws=split_lines(data))
+    fresh: dict[str, GoodLine] = {}
+    places: dict[str, int] = {}
+    for index, raw in enumerate(image.raws):
+        entry_id = known.get(raw)
+        if entry_id is None:
+            entry_id = _read_fresh(image, index, reader, fresh, taken)
+        image.ids.append(entry_id)
+        if entry_id is None:
+            continue
+        if entry_id in places:
+            image.ids[places[entry_id]] = None
+            image.problems.append(_outlived(places[entry_id], entry_id))
+            if raw in known:
+                fresh.pop(entry_id, None)
+        places[entry_id] = index
+    image.problems.sort(key=lambda problem: problem.index)
+    return FileReading(image=image, fresh=fresh)
+
+
+def _read_fresh(
+    image: Image,
+    index: int,
+    reader: LineReader,
+    fresh: dict[str, GoodLine],
+    taken: Mapping[str, object],
+) -> str | None:
+    line = bare(image.raws[index])
+    if not line:
+        return None
+
+    def local_id() -> str:
+        for repetition in count():
+            seed = b"%s\0%s\0%d" % (reader.project.encode("utf-8"), line, repetition)
+            local = derived_local_id(hashlib.sha256(seed).digest())
+            if (
+                f"{reader.project}:{local}" not in taken
+                and f"{reader.project}:{local}" not in fresh
+            ):
+                return local
+        raise AssertionError("count() does not end")
+
+    match reader.read(line, local_id):
+        case GoodLine(header=header) as good:
+            fresh[header.id] = good
+            return header.id
+        case BadLine(code, reason, entry_id):
+            image.problems.append(LineProblem(index, code, reason, entry_id))
+            return None
+
+
+def _outlived(index: int, entry_id: str) -> LineProblem:
+    return LineProblem(
+        index,
+        "duplicateId",
+        f"the id {entry_id} stands again further down: the last one counts",
+        entry_id,
+    )

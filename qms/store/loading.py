@@ -1,0 +1,152 @@
+"""Opening a store: file, base and journal to the entries that were acknowledged."""
+
+import msgspec
+
+from qms.codec.lines import decode_line
+from qms.domain.changes import Put
+from qms.files.base import BaseMeta, digest_of
+from qms.files.entries import FileState
+from qms.files.journal import Journal, JournalRecord
+from qms.fsio.disk import FileIdentity
+from qms.store.file_side import FileSide, Held
+from qms.store.image import FileReading, trusted_image
+from qms.store.reload import (
+    conflict_line,
+    copy_before_migration,
+    read_file,
+    reason_to_hold,
+    reload,
+    settle,
+)
+from qms.store.view import Record, bulk_view
+
+_UNSEEN = FileIdentity(-1, -1, -1)
+"""Stands for a file that was there when it was folded and has not been looked at since."""
+
+_READ_ATTEMPTS = 100
+
+
+class _Start(msgspec.Struct, frozen=True):
+    """Where loading begins: bytes that are known already, or a file to be read strictly."""
+
+    trusted: bytes | None
+    is_current: bool
+
+
+def load(side: FileSide, journal: Journal) -> list[str]:
+    """Fill writer and file side from disk; return what a person should know about it."""
+    meta = side.base.read_meta()
+    content = journal.load()
+    try:
+        journal.start(content)
+    except OSError as error:
+        side.writer.refuse(error)
+    state = _read_file(side)
+    digest = digest_of(state.data) if state.data is not None else ""
+    notes = _sweep(side, meta, state)
+    if content.damaged:
+        notes.append("journalDamaged: what stood behind the damage was kept aside in .qms")
+    start = _choose(side, meta, state, digest)
+    if meta is not None and start.trusted is not None:
+        _load_trusted(side, meta, start, state)
+        side.moved = side.writer.replay(content.records, after=meta.folded_sequence)
+        if not start.is_current:
+            reload(side)
+    else:
+        if meta is not None and not start.is_current:
+            notes.append("baseLost: deletions made while the server was down cannot be told")
+        _load_strictly(side, state, digest, content.records, meta)
+    side.conflict_count = side.conflicts.count()
+    return notes
+
+
+def _read_file(side: FileSide) -> FileState:
+    for _ in range(_READ_ATTEMPTS):
+        state = side.entries.read()
+        if state is not None:
+            return state
+    raise OSError("entries.jsonl changes faster than it can be read")
+
+
+def _sweep(side: FileSide, meta: BaseMeta | None, state: FileState) -> list[str]:
+    try:
+        kept = side.entries.sweep(meta.sha256 if meta else None, state.data)
+    except OSError:
+        return []  # a read-only folder: the next start sweeps
+    if kept is None:
+        return []
+    return [f"saveKeptAside: a save met an interrupted fold and was kept as .qms/{kept.name}"]
+
+
+def _choose(side: FileSide, meta: BaseMeta | None, state: FileState, digest: str) -> _Start:
+    if meta is None:
+        return _Start(None, is_current=True)
+    if digest == meta.sha256:
+        return _Start(state.data or b"", is_current=True)
+    copy = side.base.read_copy()
+    if copy is None:
+        return _Start(None, is_current=False)
+    copy_digest = digest_of(copy)
+    if copy_digest == meta.sha256:
+        return _Start(copy, is_current=False)
+    # A crash between the two files of the base: the copy is the newer one.
+    return _Start(None, is_current=copy_digest == digest)
+
+
+def _load_trusted(side: FileSide, meta: BaseMeta, start: _Start, state: FileState) -> None:
+    assert start.trusted is not None
+    image, records = trusted_image(start.trusted, meta.other_lines, side.reader(state.identity))
+    image.digest = meta.sha256
+    image.identity = state.identity if start.is_current else _UNSEEN
+    for text in meta.kept:
+        record = Record.from_line(text.encode("utf-8"))
+        image.kept[record.header.id] = record.line
+        records.append(record)
+    side.image = image
+    side.writer.view = bulk_view(side.project, records, meta.folded_sequence)
+
+
+def _load_strictly(
+    side: FileSide,
+    state: FileState,
+    digest: str,
+    records: list[JournalRecord],
+    meta: BaseMeta | None,
+) -> None:
+    """Load a file that was never folded here, or whose base is lost: all of it is a person's."""
+    reading = read_file(side, state)
+    reading.image.digest = digest
+    reason = reason_to_hold(side, reading, {}, set())
+    if reason is not None:
+        side.held = Held(reason, state.identity)
+        side.image.identity = _UNSEEN
+        side.writer.replay(records, after=meta.folded_sequence if meta else 0)
+        return
+    copy_before_migration(side, reading)
+    loaded = [Record(good.header, good.line) for good in reading.fresh.values()]
+    sequence = meta.folded_sequence if meta else 0
+    side.writer.view = bulk_view(side.project, loaded, sequence)
+    _keep_overwritten(side, reading, records, sequence)
+    side.writer.replay(records, after=sequence)
+    with side.writer.lock:
+        settle(side, reading)
+    side.needs_base = state.data is not None or bool(loaded)
+
+
+def _keep_overwritten(
+    side: FileSide, reading: FileReading, records: list[JournalRecord], after: int
+) -> None:
+    """Keep a copy of lines that the journal goes over without a base to compare with."""
+    lines = [
+        conflict_line(
+            change.id, Record(good.header, good.line), "base lost", reading.image.identity
+        )
+        for record in records
+        if record.sequence > after
+        for change in record.change_set.changes
+        if isinstance(change, Put)
+        and (good := reading.fresh.get(change.id)) is not None
+        and decode_line(good.line) != decode_line(change.line)
+    ]
+    if lines:
+        side.conflicts.extend(lines)

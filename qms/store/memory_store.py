@@ -1,0 +1,230 @@
+"""One project's memory: the door to its entries in RAM, its journal and `entries.jsonl`."""
+
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+from typing import Any, TypeVar
+
+from qms.codec.hand_lines import is_utf16
+from qms.domain.changes import ChangeSet
+from qms.domain.entry import split_id
+from qms.domain.errors import ConflictError
+from qms.files.journal import Journal
+from qms.fsio.disk import Disk
+from qms.store.draft import Draft
+from qms.store.file_side import FileSide
+from qms.store.fold import fold, fold_due_in
+from qms.store.image import LineProblem
+from qms.store.loading import load
+from qms.store.options import (
+    FoldOutcome,
+    Origin,
+    Problem,
+    ReloadReport,
+    StoreOptions,
+    StoreStatus,
+)
+from qms.store.reload import read_file, reload
+from qms.store.view import StoreView
+from qms.store.writer import Listener, Writer
+
+T = TypeVar("T")
+BeforeCut = Callable[[list[tuple[int, ChangeSet]]], None]
+
+_IGNORED = b"# the server's own: rebuilt, or not for git\n.qms/\nindexes/\n*.tmp\n"
+
+
+class MemoryStore:
+    """A store that is open; `view` is the moment that readers see."""
+
+    def __init__(self, side: FileSide, notes: list[str]) -> None:
+        self._side = side
+        self._writer = side.writer
+        self._notes = notes
+        self.project = side.project
+
+    @classmethod
+    def open(
+        cls,
+        folder: Path,
+        project: str,
+        *,
+        disk: Disk,
+        options: StoreOptions,
+        backup_root: Path,
+        clock: Callable[[], datetime],
+    ) -> "MemoryStore":
+        """Load a store: what was acknowledged, and what a person changed since.
+
+        Raises:
+            OSError: the folder or the file cannot be read.
+        """
+        own = folder / ".qms"
+        _make_folders(disk, folder, own)
+        journal = Journal(disk, own / "journal.wal")
+        writer = Writer(project, journal, disk=disk, folder=own, options=options)
+        side = FileSide(writer, disk=disk, folder=folder, backup_root=backup_root, clock=clock)
+        return cls(side, load(side, journal))
+
+    @property
+    def view(self) -> StoreView:
+        """Return the present moment of the store."""
+        return self._writer.view
+
+    def commit(self, origin: Origin, plan: Callable[[Draft], T]) -> T:
+        """Run a plan in the writer and return its result once it is durable and visible.
+
+        Raises:
+            StorageFullError: the disk does not take writes now.
+            UnavailableError: the store is of a newer schema version, or closed.
+        """
+        return self._writer.commit(origin, plan)
+
+    def subscribe(self, listener: Listener) -> None:
+        """Have `listener` called with sequence and change set once a commit is visible."""
+        self._writer.subscribe(listener)
+
+    def before_cut(self, hook: BeforeCut) -> None:
+        """Have `hook` see every journal record before it is cut; its OSError postpones the cut."""
+        self._side.before_cut = lambda records: hook(
+            [(record.sequence, record.change_set) for record in records]
+        )
+
+    def uncut(self) -> list[tuple[int, ChangeSet]]:
+        """Return the records that stand in the journal."""
+        with self._writer.lock:
+            return [(record.sequence, record.change_set) for record in self._writer.uncut]
+
+    def fold(self) -> FoldOutcome:
+        """Bring everything written so far into `entries.jsonl`."""
+        return fold(self._side)
+
+    def fold_due_in(self, now: float) -> float | None:
+        """Return the seconds until a fold is due, or None when there is nothing to fold."""
+        return fold_due_in(self._side, now)
+
+    def reload(self) -> ReloadReport:
+        """Look at `entries.jsonl` and take what a person changed."""
+        return reload(self._side)
+
+    def accept_held(self) -> ReloadReport:
+        """Take a held file as it is, deletions included.
+
+        Raises:
+            ConflictError: nothing is held, or the file cannot be read as text.
+        """
+        self._check_held()
+        state = self._side.entries.read()
+        if state is not None and state.data is not None and is_utf16(state.data):
+            raise ConflictError("entries.jsonl is in UTF-16: save it as UTF-8, or reject it")
+        return reload(self._side, take_deletions=True)
+
+    def reject_held(self) -> ReloadReport:
+        """Keep what a held file lost, and take only what was added and changed in it.
+
+        Raises:
+            ConflictError: nothing is held.
+        """
+        self._check_held()
+        return reload(self._side, take_deletions=False)
+
+    @property
+    def is_read_only(self) -> bool:
+        """Say whether writes are refused now."""
+        return self._writer.refusal is not None
+
+    def recover(self) -> bool:
+        """Try to leave read-only mode; True when writes are taken."""
+        return self._writer.recover()
+
+    def status(self) -> StoreStatus:
+        """Return what the store reports of itself."""
+        refusal, view = self._writer.refusal, self.view
+        last = self._writer.last_origin
+        return StoreStatus(
+            name=self.project,
+            entries=len(view),
+            bytes=view.total_bytes,
+            loaded=True,
+            problems=len(self.problems()),
+            conflicts=self._side.conflict_count,
+            held=self._side.held is not None,
+            read_only=refusal is not None,
+            read_only_reason=refusal.message if refusal else None,
+            pending_journal=len(self._writer.uncut),
+            sequence=view.sequence,
+            last_write_utc=last.at_utc if last else None,
+            last_fold_utc=self._side.last_fold_utc,
+        )
+
+    def problems(self) -> list[Problem]:
+        """Return everything that a person should look at."""
+        side, refusal = self._side, self._writer.refusal
+        found = [_line_problem(self.project, one) for one in side.image.problems]
+        if side.held is not None:
+            found.append(self._problem("held", side.held.reason, "entries.jsonl"))
+        if refusal is not None:
+            code = "newerSchema" if self._writer.is_frozen else "readOnly"
+            found.append(self._problem(code, refusal.message))
+        if side.failure is not None:
+            found.append(self._problem("fileFailure", side.failure, "entries.jsonl"))
+        for note in self._notes:
+            code, _, reason = note.partition(": ")
+            found.append(self._problem(code, reason))
+        return found
+
+    def conflicts(self) -> list[dict[str, Any]]:
+        """Return the versions that gave way to a hand edit, oldest first."""
+        return self._side.conflicts.read()
+
+    def verify(self) -> list[Problem]:
+        """Read the file anew and return its bad lines and relations whose target is gone."""
+        side = self._side
+        with side.lock:
+            state = side.entries.read()
+            found = [] if state is None else read_file(side, state).image.problems
+        problems = [_line_problem(self.project, one) for one in found]
+        view = self.view
+        for target, sources in sorted(view.incoming.items()):
+            if split_id(target)[0] == self.project and target not in view.records:
+                reason = f"{target} is gone; it is named by {', '.join(sorted(sources))}"
+                problems.append(self._problem("danglingRelation", reason))
+        return problems
+
+    def close(self) -> None:
+        """Take a last look at the file, fold, and close."""
+        if self._writer.pending_since is not None or self._side.needs_base:
+            self.reload()
+            if self.fold() is FoldOutcome.FILE_CHANGED:
+                self.reload()
+                self.fold()
+        self._writer.close()
+
+    def _check_held(self) -> None:
+        if self._side.held is None:
+            raise ConflictError(f"no edit of {self.project} is held: there is nothing to decide")
+
+    def _problem(self, code: str, reason: str, file: str | None = None) -> Problem:
+        return Problem(code=code, project=self.project, reason=reason, file=file)
+
+
+def _line_problem(project: str, one: LineProblem) -> Problem:
+    return Problem(
+        code=one.code,
+        project=project,
+        reason=one.reason,
+        file="entries.jsonl",
+        line=one.index + 1,
+    )
+
+
+def _make_folders(disk: Disk, folder: Path, own: Path) -> None:
+    """Make the store's folders; a read-only disk is no reason not to read."""
+    try:
+        disk.make_folder(own)
+        ignore = folder / ".gitignore"
+        if not ignore.exists():
+            disk.put(ignore, _IGNORED, mode=0o644)
+    except OSError:
+        if not folder.exists():
+            raise

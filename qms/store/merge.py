@@ -1,0 +1,119 @@
+"""The three-way merge of a hand edit, as a function from three states to what has to change.
+
+Base is what was last folded, theirs the file, ours the RAM. Changed on one side: that side is
+taken. Changed on both: the person's version lives, the server's becomes a conflict copy. Written
+by the server and unknown to the base: kept.
+"""
+
+from bisect import bisect_left
+from collections.abc import Mapping
+
+import msgspec
+
+from qms.codec.hand_lines import GoodLine
+from qms.codec.lines import decode_line
+from qms.store.image import Image, LineProblem
+from qms.store.view import Record, StoreView
+
+HOLD_MINIMUM = 10
+"""So many entries may vanish from a file at once without a question."""
+
+
+class Merge(msgspec.Struct, frozen=True, kw_only=True):
+    """What a hand edit changes."""
+
+    put: dict[str, GoodLine]
+    """Entries to take from the file."""
+    removed: list[str]
+    """Entries that the person took out."""
+    lost: dict[str, Record]
+    """The server's versions that give way to the person's, by id."""
+
+
+def missing_ids(base: Mapping[str, bytes], theirs: Image) -> set[str]:
+    """Return the ids that the base has and the file does not."""
+    return base.keys() - {entry_id for entry_id in theirs.ids if entry_id is not None}
+
+
+def must_hold(base_size: int, gone: int) -> bool:
+    """Say whether so many entries vanished at once that a person has to confirm it."""
+    return gone > HOLD_MINIMUM and gone * 2 > base_size
+
+
+def merge(
+    base: Mapping[str, bytes],
+    fresh: Mapping[str, GoodLine],
+    gone: set[str],
+    ours: StoreView,
+) -> Merge:
+    """Return what has to change in RAM so that it holds the hand edit."""
+    put: dict[str, GoodLine] = {}
+    removed: list[str] = []
+    lost: dict[str, Record] = {}
+    for entry_id, theirs in fresh.items():
+        before, current = base.get(entry_id), ours.get(entry_id)
+        if theirs.line == before:
+            continue
+        put[entry_id] = theirs
+        if _changed(before, current) and current and not _is_same(current.line, theirs.line):
+            lost[entry_id] = current
+    for entry_id in gone:
+        current = ours.get(entry_id)
+        if current is None:
+            continue
+        removed.append(entry_id)
+        if _changed(base[entry_id], current):
+            lost[entry_id] = current
+    return Merge(put=put, removed=removed, lost=lost)
+
+
+def _changed(before: bytes | None, current: Record | None) -> bool:
+    return (current.line if current else None) != before
+
+
+def _is_same(first: bytes, second: bytes) -> bool:
+    return first == second or decode_line(first) == decode_line(second)
+
+
+def spoiled_ids(base: Image, theirs: Image, gone: set[str]) -> set[str]:
+    """Return the missing ids whose lines became unreadable instead of being taken out.
+
+    An unreadable line that still shows an id stands for that entry. One that shows none stands
+    for whatever vanished between the same two neighbours.
+    """
+    if not gone:
+        return set()
+    spoiled: set[str] = set()
+    nameless: list[LineProblem] = []
+    for problem in theirs.problems:
+        if problem.code == "duplicateId":
+            continue
+        if problem.entry_id in gone:
+            spoiled.add(problem.entry_id)
+        elif problem.entry_id is None:
+            nameless.append(problem)
+    if nameless:
+        spoiled |= _between_neighbours(base, theirs, gone - spoiled, nameless)
+    return spoiled
+
+
+def _between_neighbours(
+    base: Image, theirs: Image, gone: set[str], nameless: list[LineProblem]
+) -> set[str]:
+    places = {entry_id: place for place, entry_id in enumerate(theirs.ids) if entry_id is not None}
+    bad_places = [problem.index for problem in nameless]
+    found: set[str] = set()
+    run: list[str] = []
+    before = -1
+    for entry_id in [*base.ids, None]:
+        if entry_id in gone:
+            run.append(entry_id)
+            continue
+        place = places.get(entry_id) if entry_id is not None else len(theirs.ids)
+        if place is None:
+            continue
+        first = bisect_left(bad_places, before)
+        if run and first < len(bad_places) and bad_places[first] < place:
+            found.update(run)
+        run, before = [], place
+    return found

@@ -1,0 +1,258 @@
+"""Immutable views: what every reader of a store works on.
+
+A view never changes. A write makes the next one from persistent maps, sharing all but the path to
+what changed, and the store swaps one attribute; readers take no lock.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+from immutables import Map
+
+from qms.codec.documents import version_of
+from qms.codec.lines import decode_header, decode_line
+from qms.domain.entry import Document, Header
+from qms.domain.relations import Relation
+
+
+class Record(msgspec.Struct, frozen=True, gc=False):
+    """One entry in RAM: its decoded header and the bytes of its line."""
+
+    header: Header
+    line: bytes
+    order: int = 0
+    """The journal sequence of the write that made it; 0 when it was loaded from the file."""
+    etag: str = ""
+    """The version, where it was computed when the entry was written."""
+
+    @classmethod
+    def from_line(cls, line: bytes, order: int = 0, etag: str = "") -> "Record":
+        """Return the record of a line that this server wrote or has checked before."""
+        return cls(decode_header(line), line, order, etag)
+
+    def document(self) -> Document:
+        """Decode the whole entry."""
+        return decode_line(self.line)
+
+    def version(self) -> str:
+        """Return the entry's etag."""
+        return self.etag or version_of(self.document())
+
+
+class Titled(msgspec.Struct, frozen=True, gc=False):
+    """Several entries of one kind, namespace and case-folded title."""
+
+    prints: "Map[str, int]"
+    """Fingerprint of title and body, by id."""
+    ids: "Map[int, str]"
+    """One id for each fingerprint."""
+
+
+class StoreView(msgspec.Struct, frozen=True):
+    """One moment of a store."""
+
+    project: str
+    records: "Map[str, Record]" = Map()
+    titles: "Map[int, str | Titled]" = Map()
+    incoming: "Map[str, Map[str, None]]" = Map()
+    sequence: int = 0
+    total_bytes: int = 0
+
+    def get(self, entry_id: str) -> Record | None:
+        """Return an entry, or None."""
+        return self.records.get(entry_id)
+
+    def __len__(self) -> int:
+        return len(self.records)
+
+
+def title_key(kind: str, namespace: str | None, title: str) -> int:
+    """Return the key under which entries of equal kind, namespace and folded title stand."""
+    return hash((str.__str__(kind), namespace, title.casefold()))
+
+
+def fingerprint(title: str, body: Any) -> int:
+    """Return a number that is equal for equal titles and bodies."""
+    return hash((title, msgspec.json.encode(body, order="sorted")))
+
+
+class ViewBuilder:
+    """Builds the next view from one view; dropping it undoes everything."""
+
+    def __init__(self, view: StoreView) -> None:
+        self._project = view.project
+        self.records = view.records
+        self._titles = view.titles
+        self._incoming = view.incoming
+        self._sequence = view.sequence
+        self.total_bytes = view.total_bytes
+
+    def put(self, record: Record) -> None:
+        """Add or replace an entry."""
+        header = record.header
+        before = self.records.get(header.id)
+        if before is not None:
+            self.total_bytes -= len(before.line) + 1
+            self._unlink(before.header, kept=header.relations)
+        self.total_bytes += len(record.line) + 1
+        self.records = self.records.set(header.id, record)
+        if (
+            before is None
+            or _title_of(before.header) != _title_of(header)
+            or self._is_titled(header)
+        ):
+            if before is not None:
+                self._drop_title(before.header)
+            self.add_shared_title(record)
+        for relation in header.relations:
+            sources = self._incoming.get(relation.target_id, _NO_SOURCES)
+            if header.id not in sources:
+                self._incoming = self._incoming.set(
+                    relation.target_id, sources.set(header.id, None)
+                )
+
+    def remove(self, entry_id: str) -> Record | None:
+        """Take an entry out and return it, or None when it was not there."""
+        record = self.records.get(entry_id)
+        if record is None:
+            return None
+        self.records = self.records.delete(entry_id)
+        self.total_bytes -= len(record.line) + 1
+        self._unlink(record.header, kept=())
+        self._drop_title(record.header)
+        return record
+
+    def same_title(self, kind: str, namespace: str | None, title: str) -> list[Record]:
+        """Return the entries whose kind, namespace and case-folded title are these."""
+        found = self._titles.get(title_key(kind, namespace, title))
+        ids = [found] if isinstance(found, str) else found.prints if found else []
+        records = [self.records[entry_id] for entry_id in ids]
+        folded = title.casefold()
+        return [
+            record
+            for record in records
+            if record.header.kind == kind
+            and record.header.namespace == namespace
+            and record.header.title.casefold() == folded
+        ]
+
+    def find_exact(self, document: Document) -> Record | None:
+        """Return an entry of the same kind, namespace, title and body, or None."""
+        key = title_key(document["kind"], document.get("namespace"), document["title"])
+        found = self._titles.get(key)
+        if found is None:
+            return None
+        if isinstance(found, str):
+            candidate: str | None = found
+        else:
+            candidate = found.ids.get(fingerprint(document["title"], document["body"]))
+        record = self.records.get(candidate) if candidate else None
+        if record is None:
+            return None
+        stored = record.document()
+        same = all(stored.get(f) == document.get(f) for f in ("kind", "namespace", "title", "body"))
+        return record if same else None
+
+    def view(self, sequence: int | None = None) -> StoreView:
+        """Return the view as built so far."""
+        return StoreView(
+            self._project,
+            self.records,
+            self._titles,
+            self._incoming,
+            self._sequence if sequence is None else sequence,
+            self.total_bytes,
+        )
+
+    def _unlink(self, header: Header, kept: Iterable[Relation]) -> None:
+        if not header.relations:
+            return
+        still = {relation.target_id for relation in kept}
+        for target in {relation.target_id for relation in header.relations} - still:
+            sources = self._incoming[target].delete(header.id)
+            self._incoming = (
+                self._incoming.set(target, sources) if sources else self._incoming.delete(target)
+            )
+
+    def _is_titled(self, header: Header) -> bool:
+        """Say whether the title has several entries, so that fingerprints have to follow."""
+        return isinstance(self._titles.get(title_key(*_title_of(header))), Titled)
+
+    def add_shared_title(self, record: Record) -> None:
+        """Enter a record that stands in `records` under its title."""
+        header = record.header
+        key = title_key(*_title_of(header))
+        found = self._titles.get(key)
+        if found is None:
+            self._titles = self._titles.set(key, header.id)
+            return
+        if isinstance(found, str):
+            if found == header.id:
+                return
+            mark = _fingerprint_of(self.records[found])
+            found = Titled(Map({found: mark}), Map({mark: found}))
+        mark = _fingerprint_of(record)
+        ids = found.ids if mark in found.ids else found.ids.set(mark, header.id)
+        self._titles = self._titles.set(key, Titled(found.prints.set(header.id, mark), ids))
+
+    def _drop_title(self, header: Header) -> None:
+        key = title_key(*_title_of(header))
+        found = self._titles.get(key)
+        if isinstance(found, Titled) and header.id in found.prints:
+            mark = found.prints[header.id]
+            prints = found.prints.delete(header.id)
+            ids = found.ids.delete(mark) if found.ids.get(mark) == header.id else found.ids
+            self._titles = (
+                self._titles.set(key, Titled(prints, ids)) if prints else self._titles.delete(key)
+            )
+        elif found == header.id:
+            self._titles = self._titles.delete(key)
+
+
+_NO_SOURCES: "Map[str, None]" = Map()
+
+
+def _title_of(header: Header) -> tuple[str, str | None, str]:
+    return header.kind, header.namespace, header.title
+
+
+def _fingerprint_of(record: Record) -> int:
+    document = record.document()
+    return fingerprint(document["title"], document["body"])
+
+
+def bulk_view(project: str, records: Iterable[Record], sequence: int) -> StoreView:
+    """Return the view of many entries at once, as after a load; ids are distinct."""
+    total = 0
+    relating: list[Header] = []
+    shared_titles: list[Record] = []
+    with Map[str, Record]().mutate() as by_id, Map[int, "str | Titled"]().mutate() as by_title:
+        for record in records:
+            header = record.header
+            by_id[header.id] = record
+            total += len(record.line) + 1
+            key = hash((str.__str__(header.kind), header.namespace, header.title.casefold()))
+            if key in by_title:
+                shared_titles.append(record)
+            else:
+                by_title[key] = header.id
+            if header.relations:
+                relating.append(header)
+        view = StoreView(
+            project, by_id.finish(), by_title.finish(), _incoming_of(relating), sequence, total
+        )
+    if not shared_titles:
+        return view
+    builder = ViewBuilder(view)
+    for record in shared_titles:
+        builder.add_shared_title(record)
+    return builder.view()
+
+
+def _incoming_of(headers: Iterable[Header]) -> "Map[str, Map[str, None]]":
+    sources: dict[str, dict[str, None]] = {}
+    for header in headers:
+        for relation in header.relations:
+            sources.setdefault(relation.target_id, {})[header.id] = None
+    return Map({target: Map(ids) for target, ids in sources.items()})

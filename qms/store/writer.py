@@ -1,0 +1,301 @@
+"""The writer of a store: plans in, journal, the next view out.
+
+After `commit` returns, the change is on stable storage and every later view shows it. Whoever
+makes the next view holds `lock`; readers only read the attribute `view`.
+"""
+
+import logging
+import os
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+import msgspec
+
+from qms.domain.changes import Change, ChangeSet, Put, Remove
+from qms.domain.errors import QmsError, StorageFullError, UnavailableError
+from qms.files.journal import Journal, JournalRecord, Operation, encode_record
+from qms.fsio.disk import Disk
+from qms.store.draft import Draft
+from qms.store.group import GroupCommit, Ticket
+from qms.store.options import Origin, StoreOptions
+from qms.store.view import Record, StoreView, ViewBuilder
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+Listener = Callable[[int, ChangeSet], None]
+
+_PROBE_BYTES = 64 * 1024
+
+
+class Snapshot(msgspec.Struct, frozen=True):
+    """What a fold brings into the file: taken in one moment, so that writes go on meanwhile."""
+
+    view: StoreView
+    pending: dict[str, None]
+    records: list[JournalRecord]
+    journal_bytes: int
+
+
+class Writer:
+    """RAM and journal of one store; one group of plans at a time."""
+
+    def __init__(
+        self, project: str, journal: Journal, *, disk: Disk, folder: Path, options: StoreOptions
+    ) -> None:
+        self.lock = threading.RLock()
+        self.view = StoreView(project)
+        self.pending: dict[str, None] = {}
+        self.uncut: list[JournalRecord] = []
+        self.pending_since: float | None = None
+        self.last_origin: Origin | None = None
+        self.options = options
+        self._journal = journal
+        self._disk = disk
+        self._probe = folder / "probe"
+        self._group = GroupCommit(self._write_group)
+        self._listeners: list[Listener] = []
+        self._refusal: QmsError | None = None
+        self._frozen: QmsError | None = None
+        self._is_closed = False
+        self._tried_at = 0.0
+
+    @property
+    def refusal(self) -> QmsError | None:
+        """Return why writes are refused, or None."""
+        return self._frozen or self._refusal
+
+    @property
+    def is_frozen(self) -> bool:
+        """Say whether the store may not be written at all, whatever the disk says."""
+        return self._frozen is not None
+
+    def subscribe(self, listener: Listener) -> None:
+        """Have `listener` called with sequence and change set once a commit is visible."""
+        self._listeners.append(listener)
+
+    def commit(self, origin: Origin, plan: Callable[[Draft], T]) -> T:
+        """Run a plan inside the writer and return its result once it is durable and visible.
+
+        Raises:
+            StorageFullError: the disk does not take writes now.
+            UnavailableError: the store is of a newer schema version.
+            Exception: whatever the plan raised; nothing of it was applied.
+        """
+        ticket = Ticket(origin, plan)
+        self._group.submit(ticket)
+        if ticket.error is not None:
+            raise ticket.error
+        result: T = ticket.result
+        return result
+
+    def adopt(self, origin: Origin, changes: list[Change], records: dict[str, Record]) -> None:
+        """Take a hand edit into journal and view; the caller holds `lock`.
+
+        Raises:
+            OSError: the journal does not take it; it is visible all the same, no write is
+                possible until the journal takes it again.
+        """
+        sequence = self.view.sequence + 1
+        builder = ViewBuilder(self.view)
+        for change in changes:
+            match change:
+                case Put(id=entry_id):
+                    one = records[entry_id]
+                    builder.put(Record(one.header, one.line, sequence, change.version))
+                case Remove(id=entry_id):
+                    builder.remove(entry_id)
+        record = JournalRecord(sequence, Operation.ADOPT, _change_set(origin, tuple(changes)))
+        try:
+            self._append(encode_record(record))
+        except OSError:
+            self.view = builder.view(sequence - 1)
+            raise
+        self._publish(builder.view(sequence), [record])
+
+    def replay(self, records: list[JournalRecord], after: int) -> dict[str, bytes | None]:
+        """Apply journal records at start; return how hand edits among them moved the base."""
+        builder = ViewBuilder(self.view)
+        moved: dict[str, bytes | None] = {}
+        sequence = max(self.view.sequence, after)
+        for record in records:
+            sequence = max(sequence, record.sequence)
+            if record.sequence <= after:
+                continue
+            for change in record.change_set.changes:
+                line = apply(builder, change, record.sequence)
+                self.pending[change.id] = None
+                if record.operation is Operation.ADOPT:
+                    moved[change.id] = line
+        self.view = builder.view(sequence)
+        self.uncut = list(records)
+        self._note_pending()
+        return moved
+
+    def snapshot(self) -> Snapshot:
+        """Take what the next fold brings into the file."""
+        with self.lock:
+            taken = Snapshot(self.view, self.pending, list(self.uncut), self._journal.size)
+            self.pending = {}
+            self.pending_since = None
+            return taken
+
+    def give_back(self, snapshot: Snapshot) -> None:
+        """Undo a snapshot whose fold did not come to pass."""
+        with self.lock:
+            self.pending = {**snapshot.pending, **self.pending}
+            self._note_pending()
+
+    def cut(self, snapshot: Snapshot) -> None:
+        """Drop the journal records that the fold brought into the file.
+
+        Raises:
+            OSError: they are still there.
+        """
+        with self.lock:
+            if self._journal.is_broken:
+                return
+            self._journal.cut(snapshot.journal_bytes)
+            del self.uncut[: len(snapshot.records)]
+            self._note_pending()
+
+    def set_pending(self, pending: dict[str, None]) -> None:
+        """Say which entries differ from the file; the caller holds `lock`."""
+        self.pending = pending
+        self._note_pending()
+
+    def freeze(self, reason: QmsError | None) -> None:
+        """Refuse every write for `reason`, or none any more."""
+        if not self._is_closed:
+            self._frozen = reason
+
+    def refuse(self, error: OSError) -> None:
+        """Turn read-only because of what the disk said."""
+        if self._refusal is None:
+            log.error("store read-only", extra={"project": self.view.project, "reason": str(error)})
+        self._tried_at = time.monotonic()
+        self._refusal = StorageFullError(
+            f"store {self.view.project} takes no writes now: {_reason(error)};"
+            " reading goes on, and writing resumes by itself once the disk allows it",
+            project=self.view.project,
+            reason=_reason(error),
+        )
+
+    def recover(self) -> bool:
+        """Try to leave read-only mode; True when writes are taken."""
+        if self._refusal is None:
+            return True
+        with self.lock:
+            try:
+                if self._journal.is_broken:
+                    self._journal.repair()
+                self._disk.write_new(self._probe, [bytes(_PROBE_BYTES)])
+                self._disk.remove(self._probe)
+            except OSError as error:
+                self.refuse(error)
+                return False
+            self._refusal = None
+        log.info("store writable again", extra={"project": self.view.project})
+        return True
+
+    def close(self) -> None:
+        """Refuse what comes and close the journal."""
+        with self.lock:
+            self.freeze(UnavailableError(f"store {self.view.project} is closed"))
+            self._is_closed = True
+            self._journal.close()
+
+    def _write_group(self, group: list[Ticket]) -> None:
+        with self.lock:
+            if self.refusal is not None and not self._try_now():
+                for ticket in group:
+                    ticket.error = self.refusal
+                return
+            view, written = self._plan_group(group)
+            if not written:
+                return
+            try:
+                self._append(b"".join(map(encode_record, written)))
+            except OSError:
+                for ticket in group:
+                    ticket.error = ticket.error or self.refusal
+                return
+            self._publish(view, written)
+            self.last_origin = group[-1].origin
+
+    def _plan_group(self, group: list[Ticket]) -> tuple[StoreView, list[JournalRecord]]:
+        view = self.view
+        written: list[JournalRecord] = []
+        for ticket in group:
+            draft = Draft(view, self.options.limits)
+            try:
+                ticket.result = ticket.plan(draft)
+            except BaseException as error:  # noqa: BLE001 - handed to the caller who waits for it
+                ticket.error = error
+                continue
+            if draft.changes:
+                view = draft.finish()
+                change_set = _change_set(ticket.origin, tuple(draft.changes))
+                written.append(JournalRecord(view.sequence, Operation.COMMIT, change_set))
+        return view, written
+
+    def _append(self, frames: bytes) -> None:
+        try:
+            if self._journal.is_broken:
+                self._journal.repair()
+            self._journal.append(frames)
+        except OSError as error:
+            self.refuse(error)
+            raise
+
+    def _publish(self, view: StoreView, written: list[JournalRecord]) -> None:
+        for record in written:
+            for change in record.change_set.changes:
+                self.pending[change.id] = None
+        self.uncut.extend(written)
+        self._note_pending()
+        self.view = view
+        for record in written:
+            for listener in self._listeners:
+                listener(record.sequence, record.change_set)
+
+    def _try_now(self) -> bool:
+        if self._frozen is not None or time.monotonic() - self._tried_at < self.options.retry_s:
+            return False
+        return self.recover()
+
+    def _note_pending(self) -> None:
+        if not self.pending and not self.uncut:
+            self.pending_since = None
+        elif self.pending_since is None:
+            self.pending_since = time.monotonic()
+
+
+def apply(builder: ViewBuilder, change: Change, sequence: int) -> bytes | None:
+    """Apply one journaled change; return the entry's line afterwards, or None."""
+    match change:
+        case Put(entry=raw, version=version):
+            record = Record.from_line(bytes(raw), sequence, version)
+            builder.put(record)
+            return record.line
+        case Remove(id=entry_id):
+            builder.remove(entry_id)
+            return None
+
+
+def _change_set(origin: Origin, changes: tuple[Change, ...]) -> ChangeSet:
+    return ChangeSet(
+        changes=changes,
+        command=origin.command,
+        user=origin.user,
+        at_utc=origin.at_utc,
+        agent_id=origin.agent_id,
+        key_id=origin.key_id,
+    )
+
+
+def _reason(error: OSError) -> str:
+    return os.strerror(error.errno) if error.errno else str(error)
