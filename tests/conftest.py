@@ -1,0 +1,19 @@
+"""What every test can rely on."""
+
+import os
+
+import pytest
+
+from tests.support.programs import is_ci, require
+
+
+def pytest_configure() -> None:
+    """Make an `open` without encoding a warning, and so an error, in the worker processes."""
+    os.environ["PYTHONWARNDEFAULTENCODING"] = "1"
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip a test whose program is missing; fail it in CI, where nothing may be missing."""
+    for marker in item.iter_markers("needs"):
+        for program in marker.args:
+            require(program, in_ci=is_ci(os.environ))
