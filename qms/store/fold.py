@@ -27,7 +27,8 @@ _RETRY_S = 2.0
 def fold_due_in(side: FileSide, now: float) -> float | None:
     """Return the seconds until a fold is due, or None when there is nothing to fold."""
     since = side.writer.pending_since
-    if since is None and not side.needs_base:
+    is_idle = since is None and not side.needs_base
+    if is_idle or side.held is not None or side.writer.is_frozen:
         return None
     options = side.writer.options
     wait = max(options.fold_after_s, side.fold_took_s / options.fold_share)

@@ -68,6 +68,10 @@ class GroupCommit:
         self._last_size = len(group)
         try:
             self._write(group)
+        except BaseException as error:
+            for ticket in group:
+                ticket.error = ticket.error or error
+            raise
         finally:
             for ticket in group:
                 ticket.is_done = True

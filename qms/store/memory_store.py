@@ -140,7 +140,6 @@ class MemoryStore:
     def status(self) -> StoreStatus:
         """Return what the store reports of itself."""
         refusal, view = self._writer.refusal, self.view
-        last = self._writer.last_origin
         return StoreStatus(
             name=self.project,
             entries=len(view),
@@ -153,7 +152,7 @@ class MemoryStore:
             read_only_reason=refusal.message if refusal else None,
             pending_journal=len(self._writer.uncut),
             sequence=view.sequence,
-            last_write_utc=last.at_utc if last else None,
+            last_write_utc=self._writer.last_write_utc,
             last_fold_utc=self._side.last_fold_utc,
         )
 

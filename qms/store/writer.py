@@ -4,11 +4,13 @@ After `commit` returns, the change is on stable storage and every later view sho
 makes the next view holds `lock`; readers only read the attribute `view`.
 """
 
+import errno
 import logging
 import os
 import threading
 import time
 from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
 from typing import TypeVar
 
@@ -51,7 +53,7 @@ class Writer:
         self.pending: dict[str, None] = {}
         self.uncut: list[JournalRecord] = []
         self.pending_since: float | None = None
-        self.last_origin: Origin | None = None
+        self.last_write_utc: datetime | None = None
         self.options = options
         self._journal = journal
         self._disk = disk
@@ -157,7 +159,7 @@ class Writer:
         """
         with self.lock:
             if self._journal.is_broken:
-                return
+                raise OSError(errno.EIO, "the journal is not usable now")
             self._journal.cut(snapshot.journal_bytes)
             del self.uncut[: len(snapshot.records)]
             self._note_pending()
@@ -212,7 +214,7 @@ class Writer:
         with self.lock:
             if self.refusal is not None and not self._try_now():
                 for ticket in group:
-                    ticket.error = self.refusal
+                    ticket.error = self._refused()
                 return
             view, written = self._plan_group(group)
             if not written:
@@ -221,10 +223,10 @@ class Writer:
                 self._append(b"".join(map(encode_record, written)))
             except OSError:
                 for ticket in group:
-                    ticket.error = ticket.error or self.refusal
+                    ticket.error = ticket.error or self._refused()
                 return
+            self.last_write_utc = written[-1].change_set.at_utc
             self._publish(view, written)
-            self.last_origin = group[-1].origin
 
     def _plan_group(self, group: list[Ticket]) -> tuple[StoreView, list[JournalRecord]]:
         view = self.view
@@ -261,6 +263,12 @@ class Writer:
         for record in written:
             for listener in self._listeners:
                 listener(record.sequence, record.change_set)
+
+    def _refused(self) -> QmsError:
+        """Return the refusal as an error of its own: each caller's traceback goes into it."""
+        refusal = self.refusal
+        assert refusal is not None
+        return type(refusal)(refusal.message, **refusal.details)
 
     def _try_now(self) -> bool:
         if self._frozen is not None or time.monotonic() - self._tried_at < self.options.retry_s:
