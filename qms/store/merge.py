@@ -78,19 +78,20 @@ def _is_same(first: bytes, second: bytes) -> bool:
 def spoiled_ids(base: Image, theirs: Image, gone: set[str]) -> set[str]:
     """Return the missing ids whose lines became unreadable instead of being taken out.
 
-    An unreadable line that still shows an id stands for that entry. One that shows none stands
-    for whatever vanished between the same two neighbours.
+    An unreadable line that still shows an id stands for that entry. One that shows none and was
+    not there before stands for whatever vanished between the same two neighbours.
     """
     if not gone:
         return set()
     spoiled: set[str] = set()
     nameless: list[LineProblem] = []
+    old = {base.raws[index] for index in base.other_lines()}
     for problem in theirs.problems:
         if problem.code == "duplicateId":
             continue
         if problem.entry_id in gone:
             spoiled.add(problem.entry_id)
-        elif problem.entry_id is None:
+        elif problem.entry_id is None and theirs.raws[problem.index] not in old:
             nameless.append(problem)
     if nameless:
         spoiled |= _between_neighbours(base, theirs, gone - spoiled, nameless)
@@ -105,11 +106,13 @@ def _between_neighbours(
     found: set[str] = set()
     run: list[str] = []
     before = -1
-    for entry_id in [*base.ids, None]:
+    end = ""
+    places[end] = len(theirs.ids)
+    for entry_id in [*base.taken_ids(), end]:
         if entry_id in gone:
             run.append(entry_id)
             continue
-        place = places.get(entry_id) if entry_id is not None else len(theirs.ids)
+        place = places.get(entry_id)
         if place is None:
             continue
         first = bisect_left(bad_places, before)
