@@ -13,7 +13,7 @@ from qms.domain.limits import Limits
 _encoder = msgspec.json.Encoder()
 _decoder = msgspec.json.Decoder(dict[str, Any])
 _header_decoder = msgspec.json.Decoder(Header)
-_SURROGATE_ESCAPE = re.compile(rb"\\u[dD][89abAB]")
+_SURROGATE_ESCAPE = re.compile(rb"\\u[dD][89a-fA-F]")
 
 encode_line = _encoder.encode
 """Return a document as one line of compact UTF-8 JSON, without its newline."""

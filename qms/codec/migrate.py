@@ -31,9 +31,10 @@ def migrate(document: Document) -> Document:
 
 def _from_0(document: Document) -> Document:
     result = {**document, "schemaVersion": 1}
+    given = result.get("timestamps") or {}
     times = {key: result.pop(key) for key in ("createdUtc", "updatedUtc") if key in result}
-    if times:
-        result["timestamps"] = {**times, **(result.get("timestamps") or {})}
+    if times and isinstance(given, dict):
+        result["timestamps"] = {**times, **given}
     kind, body = result.get("kind"), result.get("body")
     if isinstance(body, str) and isinstance(kind, str) and kind in frozenset(Kind):
         result["body"] = body_from_text(Kind(kind), body)

@@ -55,10 +55,10 @@ def replaced_document(
     """
     local_id = before["id"].partition(":")[2]
     document = complete(given, project=rules.project, local_id=local_id, instant=now)
-    times = dict(document["timestamps"]) if isinstance(document["timestamps"], dict) else {}
-    if "createdUtc" not in (given.get("timestamps") or {}):
-        times["createdUtc"] = before["timestamps"]["createdUtc"]
-    document["timestamps"] = times or document["timestamps"]
+    times = document["timestamps"]
+    if isinstance(times, dict) and "createdUtc" not in (given.get("timestamps") or {}):
+        created = before["timestamps"]["createdUtc"]
+        document = {**document, "timestamps": {**times, "createdUtc": created}}
     document = _stamped(document, now)
     for field in GUARDED_FIELDS:
         if field not in given and field in before and not may_set(caller.access, field):
