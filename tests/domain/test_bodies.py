@@ -101,9 +101,11 @@ def test_a_procedure_needs_a_step() -> None:
 def test_a_main_text_of_the_wrong_type_is_refused_by_name(kind: Kind, wrong: Any) -> None:
     field = MAIN_FIELD[kind]
 
-    assert refuse(kind, {**FULL_BODIES[kind], "path": None, field: wrong}).details[
-        "field"
-    ].startswith(f"body.{field}")
+    assert (
+        refuse(kind, {**FULL_BODIES[kind], "path": None, field: wrong})
+        .details["field"]
+        .startswith(f"body.{field}")
+    )
 
 
 @pytest.mark.parametrize(
