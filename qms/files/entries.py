@@ -99,10 +99,11 @@ class EntriesFile:
         if self.identity() != expected:
             self.drop_staged()
             return False
+        ours = self._disk.identity(self._staged)
         if expected is None or not self._disk.exchange(self._staged, self.path):
             self._link_previous(expected)
             self._disk.replace(self._staged, self.path)
-        elif not self._keep_exchanged(expected):
+        elif not self._keep_exchanged(expected, ours):
             return False
         self._disk.sync_folder(self.path.parent)
         return True
@@ -133,6 +134,9 @@ class EntriesFile:
         if is_ours:
             self.drop_staged()
             return None
+        return self._keep_aside()
+
+    def _keep_aside(self) -> Path:
         for number in range(1, 1000):
             kept = self._previous.with_name(f"kept-{number}.jsonl")
             if not kept.exists():
@@ -141,16 +145,29 @@ class EntriesFile:
         log.warning("save kept aside", extra={"file": kept.name})
         return kept
 
-    def _keep_exchanged(self, expected: FileIdentity) -> bool:
+    def _keep_exchanged(self, expected: FileIdentity, ours: FileIdentity | None) -> bool:
         """Keep the file that came out of the exchange, or undo it when it is not the expected."""
         if self._disk.identity(self._staged) == expected:
             self._disk.rename(self._staged, self._previous)
             self._previous_identity = self._disk.identity(self._previous)
             return True
         log.info("save during a fold", extra={"file": self.path.name})
-        self._disk.exchange(self._staged, self.path)
-        self.drop_staged()
+        self._undo_exchange(ours)
         return False
+
+    def _undo_exchange(self, ours: FileIdentity | None) -> None:
+        """Put the save back that an exchange took out; a save that comes meanwhile goes first."""
+        inside, outside = ours, self._disk.identity(self._staged)
+        while True:
+            self._disk.exchange(self._staged, self.path)
+            found = self._disk.identity(self._staged)
+            if found == inside:
+                break
+            inside, outside = outside, found
+        if inside == ours:
+            self.drop_staged()
+        else:
+            self._keep_aside()
 
     def _link_previous(self, expected: FileIdentity | None) -> None:
         if expected is None:
