@@ -45,8 +45,8 @@ class Titled(msgspec.Struct, frozen=True, gc=False):
 
     prints: "Map[str, int]"
     """Fingerprint of title and body, by id."""
-    ids: "Map[int, str]"
-    """One id for each fingerprint."""
+    ids: "Map[int, tuple[str, ...]]"
+    """The ids of each fingerprint: more than one only for exact duplicates."""
 
 
 class StoreView(msgspec.Struct, frozen=True):
@@ -146,7 +146,7 @@ class ViewBuilder:
         if isinstance(found, str):
             candidate: str | None = found
         else:
-            candidate = found.ids.get(fingerprint(document["title"], document["body"]))
+            candidate, *_ = found.ids.get(fingerprint(document["title"], document["body"]), (None,))
         record = self.records.get(candidate) if candidate else None
         if record is None:
             return None
@@ -191,9 +191,9 @@ class ViewBuilder:
             if found == header.id:
                 return
             mark = _fingerprint_of(self.records[found])
-            found = Titled(Map({found: mark}), Map({mark: found}))
+            found = Titled(Map({found: mark}), Map({mark: (found,)}))
         mark = _fingerprint_of(record)
-        ids = found.ids if mark in found.ids else found.ids.set(mark, header.id)
+        ids = found.ids.set(mark, (*found.ids.get(mark, ()), header.id))
         self._titles = self._titles.set(key, Titled(found.prints.set(header.id, mark), ids))
 
     def _drop_title(self, header: Header) -> None:
@@ -202,7 +202,8 @@ class ViewBuilder:
         if isinstance(found, Titled) and header.id in found.prints:
             mark = found.prints[header.id]
             prints = found.prints.delete(header.id)
-            ids = found.ids.delete(mark) if found.ids.get(mark) == header.id else found.ids
+            others = tuple(one for one in found.ids[mark] if one != header.id)
+            ids = found.ids.set(mark, others) if others else found.ids.delete(mark)
             self._titles = (
                 self._titles.set(key, Titled(prints, ids)) if prints else self._titles.delete(key)
             )
