@@ -5,7 +5,7 @@ which entry stands where. Lines that are no entry have no id and are kept all th
 """
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from itertools import count
 
 import msgspec
@@ -45,6 +45,14 @@ class Image(msgspec.Struct, kw_only=True):
             if entry_id is not None
         }
         return {**self.kept, **lines}
+
+    def known_lines(self, without: Container[str] = ()) -> dict[bytes, list[str]]:
+        """Return the ids that each line stands for: several when equal lines name no id."""
+        known: dict[bytes, list[str]] = {}
+        for entry_id, raw in zip(self.ids, self.raws, strict=True):
+            if entry_id is not None and entry_id not in without:
+                known.setdefault(raw, []).append(entry_id)
+        return known
 
     def taken_ids(self) -> dict[str, None]:
         """Return the ids of the file's entries."""
@@ -104,11 +112,11 @@ def _note_other(image: Image, index: int, line: bytes, reader: LineReader) -> No
 
 
 def read_image(
-    data: bytes, known: Mapping[bytes, str], reader: LineReader, taken: Mapping[str, object]
+    data: bytes, known: Mapping[bytes, list[str]], reader: LineReader, taken: Mapping[str, object]
 ) -> FileReading:
     """Return what a file holds that a person may have written.
 
-    `known` gives the id of lines that were read before, `taken` the ids that are in use: a line
+    `known` gives the ids of lines that were read before, `taken` the ids that are in use: a line
     without an id gets one that is derived from its text, so that reading it again before it was
     completed in the file gives the same.
     """
@@ -116,7 +124,7 @@ def read_image(
     fresh: dict[str, GoodLine] = {}
     places: dict[str, int] = {}
     for index, raw in enumerate(image.raws):
-        entry_id = known.get(raw)
+        entry_id = _known_id(known.get(raw), places)
         if entry_id is None:
             entry_id = _read_fresh(image, index, reader, fresh, taken)
         image.ids.append(entry_id)
@@ -130,6 +138,12 @@ def read_image(
         places[entry_id] = index
     image.problems.sort(key=lambda problem: problem.index)
     return FileReading(image=image, fresh=fresh)
+
+
+def _known_id(ids: list[str] | None, places: Mapping[str, int]) -> str | None:
+    if ids is None or len(ids) == 1:
+        return ids[0] if ids else None
+    return next((entry_id for entry_id in ids if entry_id not in places), None)
 
 
 def _read_fresh(

@@ -68,11 +68,7 @@ def _reload(side: FileSide, take_deletions: bool | None) -> ReloadReport:
 
 def read_file(side: FileSide, state: FileState) -> FileReading:
     """Read the file strictly, all but the lines that were read before."""
-    known = {
-        raw: entry_id
-        for entry_id, raw in zip(side.image.ids, side.image.raws, strict=True)
-        if entry_id is not None and entry_id not in side.moved
-    }
+    known = side.image.known_lines(without=side.moved)
     reading = read_image(
         state.data or b"", known, side.reader(state.identity), side.image.taken_ids()
     )
@@ -265,13 +261,9 @@ def _take_late_writes(side: FileSide) -> None:
             side.entries.forget_previous()
         return
     before = side.previous
-    known = {
-        raw: entry_id
-        for entry_id, raw in zip(before.ids, before.raws, strict=True)
-        if entry_id is not None
-    }
     base = before.lines_by_id()
-    reading = read_image(data, known, side.reader(side.entries.identity()), before.taken_ids())
+    reader = side.reader(side.entries.identity())
+    reading = read_image(data, before.known_lines(), reader, before.taken_ids())
     gone = missing_ids(base, reading.image)
     gone -= spoiled_ids(before, reading.image, gone)
     if must_hold(len(base), len(gone)) or not any(reading.image.ids):
