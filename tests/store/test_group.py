@@ -1,0 +1,102 @@
+"""Group commit: many writers, one write."""
+
+import threading
+from collections.abc import Callable
+from functools import partial
+
+import pytest
+
+from qms.store.group import MAX_GROUP, GroupCommit, Ticket
+
+
+def ticket() -> Ticket:
+    return Ticket(None, lambda draft: None)
+
+
+def started(*calls: Callable[[], None]) -> list[threading.Thread]:
+    threads = [threading.Thread(target=call) for call in calls]
+    for thread in threads:
+        thread.start()
+    return threads
+
+
+def joined(threads: list[threading.Thread]) -> None:
+    for thread in threads:
+        thread.join(30)
+        assert not thread.is_alive()
+
+
+def test_one_writer_is_a_group_of_its_own() -> None:
+    groups: list[int] = []
+    group = GroupCommit(lambda tickets: groups.append(len(tickets)))
+    one = ticket()
+    group.submit(one)
+
+    assert one.is_done
+    assert groups == [1]
+
+
+def test_those_who_come_during_a_write_are_written_together() -> None:
+    sizes: list[int] = []
+    entered, leave = threading.Event(), threading.Event()
+    waiting = threading.Semaphore(0)
+
+    def write(tickets: list[Ticket]) -> None:
+        sizes.append(len(tickets))
+        if len(sizes) == 1:
+            entered.set()
+            assert leave.wait(30)
+
+    class Watched(Ticket):
+        def wait(self) -> None:
+            waiting.release()
+            super().wait()
+
+    group = GroupCommit(write)
+    first = started(lambda: group.submit(ticket()))
+    assert entered.wait(30)
+    others = started(*[lambda: group.submit(Watched(None, lambda draft: None))] * 9)
+    for _ in range(9):
+        assert waiting.acquire(timeout=30)
+    leave.set()
+    joined(first + others)
+
+    assert sizes == [1, 9]
+
+
+def test_every_ticket_is_written_exactly_once() -> None:
+    seen: list[Ticket] = []
+    group = GroupCommit(seen.extend)
+    tickets = [[ticket() for _ in range(200)] for _ in range(8)]
+
+    def submit(own: list[Ticket]) -> None:
+        for one in own:
+            group.submit(one)
+
+    joined(started(*[partial(submit, own) for own in tickets]))
+
+    assert len(seen) == 1600
+    assert len({id(one) for one in seen}) == 1600
+    assert all(one.is_done for own in tickets for one in own)
+
+
+def test_a_failing_write_fails_its_group_and_no_other() -> None:
+    calls: list[int] = []
+
+    def write(tickets: list[Ticket]) -> None:
+        calls.append(len(tickets))
+        if len(calls) == 1:
+            raise RuntimeError("broken")
+
+    group = GroupCommit(write)
+    bad, good = ticket(), ticket()
+    with pytest.raises(RuntimeError, match="broken"):
+        group.submit(bad)
+    group.submit(good)
+
+    assert isinstance(bad.error, RuntimeError)
+    assert good.error is None
+
+
+def test_a_group_has_a_largest_size() -> None:
+    assert MAX_GROUP >= 64
