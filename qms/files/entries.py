@@ -136,13 +136,24 @@ class EntriesFile:
             return None
         return self._keep_aside()
 
+    def keep_copy(self) -> Path:
+        """Copy the file to the server's own folder, where nothing overwrites it."""
+        kept = self._free_place()
+        self._disk.copy(self.path, kept, sync=True)
+        log.warning("file kept aside", extra={"file": kept.name})
+        return kept
+
     def _keep_aside(self) -> Path:
+        kept = self._free_place()
+        self._disk.rename(self._staged, kept)
+        log.warning("save kept aside", extra={"file": kept.name})
+        return kept
+
+    def _free_place(self) -> Path:
         for number in range(1, 1000):
             kept = self._previous.with_name(f"kept-{number}.jsonl")
             if not kept.exists():
                 break
-        self._disk.rename(self._staged, kept)
-        log.warning("save kept aside", extra={"file": kept.name})
         return kept
 
     def _keep_exchanged(self, expected: FileIdentity, ours: FileIdentity | None) -> bool:

@@ -25,6 +25,10 @@ class LineProblem(msgspec.Struct, frozen=True, gc=False):
     reason: str
     entry_id: str | None = None
 
+    def moved_by(self, lines: int) -> "LineProblem":
+        """Return the same problem so many lines further down."""
+        return LineProblem(self.index + lines, self.code, self.reason, self.entry_id)
+
 
 class Image(msgspec.Struct, kw_only=True):
     """The lines of the file, in its order."""

@@ -22,7 +22,7 @@ from qms.files.base import digest_of
 from qms.files.entries import FileState
 from qms.fsio.disk import FileIdentity
 from qms.store.file_side import FileSide, Held
-from qms.store.image import FileReading, read_image
+from qms.store.image import FileReading, Image, read_image
 from qms.store.merge import Merge, merge, missing_ids, must_hold, spoiled_ids
 from qms.store.options import Origin, ReloadReport
 from qms.store.view import Record
@@ -94,6 +94,8 @@ def take(
                 log.warning("edit held", extra={"project": side.project, "reason": reason})
             side.held = Held(reason, reading.image.identity)
             return ReloadReport(held=True, problems=len(reading.image.problems))
+    if take_deletions is False and not reading.image.taken_ids():
+        return _restore(side, reading)
     copy_before_migration(side, reading)
     with side.writer.lock:
         plan = merge(
@@ -101,8 +103,28 @@ def take(
         )
         report = _adopt(side, plan, reading)
         reading.image.kept = {entry_id: base[entry_id] for entry_id in spoiled}
-        settle(side, reading, back_into_file=gone if take_deletions is False else set())
+        lost = gone if take_deletions is False else set()
+        settle(side, reading, back_into_file=[entry_id for entry_id in base if entry_id in lost])
     return report
+
+
+def _restore(side: FileSide, reading: FileReading) -> ReloadReport:
+    """Have the next fold write the file that we knew; what stands in its place comes after."""
+    known, found = side.image, reading.image
+    if found.raws and is_utf16(found.raws[0]):
+        side.entries.keep_copy()
+        found.raws, found.problems = [], []
+    image = Image(
+        ids=[*known.ids, *(None for _ in found.raws)],
+        raws=[*known.raws, *found.raws],
+        problems=[*known.problems, *(one.moved_by(len(known.raws)) for one in found.problems)],
+        kept=known.kept,
+        digest=found.digest,
+        identity=found.identity,
+    )
+    with side.writer.lock:
+        settle(side, FileReading(image=image, fresh={}))
+    return ReloadReport(problems=len(image.problems))
 
 
 def settle(side: FileSide, reading: FileReading, *, back_into_file: Iterable[str] = ()) -> None:
@@ -111,7 +133,7 @@ def settle(side: FileSide, reading: FileReading, *, back_into_file: Iterable[str
     in_file = set(image.ids)
     rewritten = [entry_id for entry_id, good in reading.fresh.items() if good.rewritten]
     lines = {entry_id: good.line for entry_id, good in reading.fresh.items() if not good.rewritten}
-    pending = dict.fromkeys([*side.writer.pending, *rewritten, *sorted(back_into_file)])
+    pending = dict.fromkeys([*side.writer.pending, *rewritten, *back_into_file])
     for entry_id in list(pending):
         record = view.get(entry_id)
         line = record.line if record else None
