@@ -158,8 +158,8 @@ class StoreBox:
         return {key.partition(":")[2]: record.document() for key, record in records}
 
     def lines(self) -> list[bytes]:
-        """Return the lines of the file."""
-        return self.path.read_bytes().splitlines()
+        """Return the lines of the file; only the newline byte ends one."""
+        return self.path.read_bytes().removesuffix(b"\n").split(b"\n")
 
     def save(self, data: bytes) -> None:
         """Save the file as an editor does that writes in place."""
