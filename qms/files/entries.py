@@ -34,6 +34,13 @@ class Staged(msgspec.Struct, frozen=True):
     identity: FileIdentity | None
 
 
+class Replaced(msgspec.Struct):
+    """A file that a swap took out of its place; an editor may still have it open."""
+
+    path: Path
+    identity: FileIdentity | None
+
+
 class EntriesFile:
     """The file that people edit, and the server's copies around it."""
 
@@ -41,8 +48,10 @@ class EntriesFile:
         self._disk = disk
         self.path = folder / "entries.jsonl"
         self._staged = folder / "entries.jsonl.tmp"
-        self._previous = own_folder / "previous.jsonl"
-        self._previous_identity: FileIdentity | None = None
+        self._own_folder = own_folder
+        self._swaps = 0
+        self.replaced: Replaced | None = None
+        """What the last swap took out."""
 
     def identity(self) -> FileIdentity | None:
         """Return what the file looks like from outside."""
@@ -108,24 +117,23 @@ class EntriesFile:
         self._disk.sync_folder(self.path.parent)
         return True
 
-    def changed_previous(self) -> bytes | None:
-        """Return the replaced file's content when somebody wrote into it after the swap."""
-        if self._previous_identity is None:
+    def written_late(self, replaced: Replaced) -> bytes | None:
+        """Return a replaced file's content when somebody wrote into it since the last look."""
+        now = self._disk.identity(replaced.path)
+        if now is None or now == replaced.identity:
             return None
-        now = self._disk.identity(self._previous)
-        if now is None or now == self._previous_identity:
-            return None
-        data = self._disk.read(self._previous)
-        self._previous_identity = now
+        data = self._disk.read(replaced.path)
+        replaced.identity = now
         return data
 
-    def forget_previous(self) -> None:
-        """Stop watching the replaced file."""
-        self._previous_identity = None
-        self._disk.remove(self._previous)
+    def forget(self, replaced: Replaced) -> None:
+        """Stop watching a replaced file."""
+        self._disk.remove(replaced.path)
 
     def sweep(self, base_digest: str | None, data: bytes | None) -> Path | None:
         """Clear away what an interrupted fold left; return where a stranger's save was kept."""
+        for path in self._own_folder.glob("previous-*.jsonl"):
+            self._disk.remove(path)
         if not self._staged.exists():
             return None
         left = self._disk.read(self._staged)
@@ -151,7 +159,7 @@ class EntriesFile:
 
     def _free_place(self) -> Path:
         for number in range(1, 1000):
-            kept = self._previous.with_name(f"kept-{number}.jsonl")
+            kept = self._own_folder / f"kept-{number}.jsonl"
             if not kept.exists():
                 break
         return kept
@@ -159,8 +167,9 @@ class EntriesFile:
     def _keep_exchanged(self, expected: FileIdentity, ours: FileIdentity | None) -> bool:
         """Keep the file that came out of the exchange, or undo it when it is not the expected."""
         if self._disk.identity(self._staged) == expected:
-            self._disk.rename(self._staged, self._previous)
-            self._previous_identity = self._disk.identity(self._previous)
+            previous = self._previous()
+            self._disk.rename(self._staged, previous)
+            self.replaced = Replaced(previous, expected)
             return True
         log.info("save during a fold", extra={"file": self.path.name})
         self._undo_exchange(ours)
@@ -181,15 +190,20 @@ class EntriesFile:
             self._keep_aside()
 
     def _link_previous(self, expected: FileIdentity | None) -> None:
+        self.replaced = None
         if expected is None:
             return
-        self._disk.remove(self._previous)
+        previous = self._previous()
+        self._disk.remove(previous)
         try:
-            self._previous.hardlink_to(self.path)
+            previous.hardlink_to(self.path)
         except OSError:
-            self._previous_identity = None  # a file system without links: nothing to watch
-        else:
-            self._previous_identity = expected
+            return  # a file system without links: nothing to watch
+        self.replaced = Replaced(previous, expected)
+
+    def _previous(self) -> Path:
+        self._swaps += 1
+        return self._own_folder / f"previous-{self._swaps}.jsonl"
 
     def _mode(self) -> int:
         try:

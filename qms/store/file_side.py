@@ -10,7 +10,7 @@ import msgspec
 from qms.codec.hand_lines import LineReader
 from qms.files.append_log import AppendLog
 from qms.files.base import BaseFiles
-from qms.files.entries import EntriesFile
+from qms.files.entries import EntriesFile, Replaced
 from qms.files.journal import JournalRecord
 from qms.fsio.disk import Disk, FileIdentity
 from qms.store.image import Image
@@ -22,6 +22,22 @@ class Held(msgspec.Struct, frozen=True):
 
     reason: str
     identity: FileIdentity | None
+
+
+class Previous(msgspec.Struct):
+    """A file that a fold replaced, as last seen, and since when nobody wrote into it."""
+
+    file: Replaced
+    image: Image
+    since: float
+    is_written: bool = False
+
+
+class FoldedWrites(msgspec.Struct, frozen=True):
+    """The lines that one fold brought into the file, by id; None is a removal."""
+
+    at: float
+    lines: dict[str, bytes | None]
 
 
 class FileSide:
@@ -64,9 +80,10 @@ class FileSide:
         self.last_fold_utc: datetime | None = None
         self.fold_took_s = 0.0
         self.fold_not_before = 0.0
-        self.previous: Image | None = None
-        """The image before the last fold, while its file may still be written into."""
-        self.previous_since = 0.0
+        self.previous: list[Previous] = []
+        """The files before the last folds, while an editor may still write into them."""
+        self.recent: list[FoldedWrites] = []
+        """What the last folds wrote: a person who saves may have opened the file before them."""
 
     @property
     def project(self) -> str:

@@ -13,8 +13,9 @@ from qms.codec.documents import instant_text
 from qms.domain.changes import Remove
 from qms.files.base import BaseMeta
 from qms.files.journal import JournalRecord
-from qms.store.file_side import FileSide
+from qms.store.file_side import FileSide, FoldedWrites, Previous
 from qms.store.image import Image
+from qms.store.late_writes import take_late_writes
 from qms.store.options import FoldOutcome
 from qms.store.render import chunks, render
 from qms.store.writer import Snapshot
@@ -43,6 +44,7 @@ def fold(side: FileSide) -> FoldOutcome:
     with side.lock:
         if side.held is not None or side.writer.is_frozen:
             return FoldOutcome.HELD
+        _look_for_late_writes(side)
         snapshot = side.writer.snapshot()
         if not snapshot.pending and not snapshot.records and not side.needs_base:
             return FoldOutcome.NOTHING
@@ -74,7 +76,7 @@ def _fold(side: FileSide, snapshot: Snapshot) -> FoldOutcome:
     elif not side.entries.swap(side.image.identity):
         return FoldOutcome.FILE_CHANGED
     else:
-        side.previous, side.previous_since = side.image, time.monotonic()
+        _note_swap(side, snapshot)
     side.image = image
     side.moved = {}
     side.base.commit(_meta(image, snapshot))
@@ -85,6 +87,31 @@ def _fold(side: FileSide, snapshot: Snapshot) -> FoldOutcome:
     side.conflicts.forget_recent()
     side.last_fold_utc = side.clock()
     return FoldOutcome.FOLDED
+
+
+def _look_for_late_writes(side: FileSide) -> None:
+    try:
+        take_late_writes(side)
+    except OSError as error:
+        log.warning("late write postponed", extra={"project": side.project, "reason": str(error)})
+
+
+def _note_swap(side: FileSide, snapshot: Snapshot) -> None:
+    """Remember what was replaced and what was written: a person may not have seen it yet."""
+    now = time.monotonic()
+    if side.entries.replaced is not None:
+        side.previous.append(Previous(side.entries.replaced, side.image, now))
+    lines: dict[str, bytes | None] = {}
+    known: dict[str, None] | None = None
+    for entry_id in snapshot.pending:
+        record = snapshot.view.get(entry_id)
+        if record is None:
+            known = side.image.taken_ids() if known is None else known
+        if record is not None or (known and entry_id in known):
+            lines[entry_id] = record.line if record else None
+    oldest = now - side.writer.options.keep_previous_s
+    side.recent = [one for one in side.recent if one.at >= oldest]
+    side.recent.append(FoldedWrites(now, lines))
 
 
 def _meta(image: Image, snapshot: Snapshot) -> BaseMeta:

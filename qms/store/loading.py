@@ -8,10 +8,10 @@ from qms.files.base import BaseMeta, digest_of
 from qms.files.entries import FileState
 from qms.files.journal import Journal, JournalRecord
 from qms.fsio.disk import FileIdentity
+from qms.store.adopt import conflict_line
 from qms.store.file_side import FileSide, Held
 from qms.store.image import FileReading, trusted_image
 from qms.store.reload import (
-    conflict_line,
     copy_before_migration,
     read_file,
     reason_to_hold,

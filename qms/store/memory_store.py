@@ -1,5 +1,6 @@
 """One project's memory: the door to its entries in RAM, its journal and `entries.jsonl`."""
 
+import logging
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
@@ -15,6 +16,7 @@ from qms.store.draft import Draft
 from qms.store.file_side import FileSide
 from qms.store.fold import fold, fold_due_in
 from qms.store.image import LineProblem
+from qms.store.late_writes import take_late_writes
 from qms.store.loading import load
 from qms.store.options import (
     FoldOutcome,
@@ -27,6 +29,8 @@ from qms.store.options import (
 from qms.store.reload import read_file, reload
 from qms.store.view import StoreView
 from qms.store.writer import Listener, Writer
+
+log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 BeforeCut = Callable[[list[tuple[int, ChangeSet]]], None]
@@ -192,12 +196,22 @@ class MemoryStore:
 
     def close(self) -> None:
         """Take a last look at the file, fold, and close."""
+        self._take_last_late_writes()
         if self._writer.pending_since is not None or self._side.needs_base:
             self.reload()
             if self.fold() is FoldOutcome.FILE_CHANGED:
                 self.reload()
                 self.fold()
         self._writer.close()
+
+    def _take_last_late_writes(self) -> None:
+        with self._side.lock:
+            try:
+                take_late_writes(self._side, is_last=True)
+            except OSError as error:
+                log.warning(
+                    "late write lost", extra={"project": self.project, "reason": str(error)}
+                )
 
     def _check_held(self) -> None:
         if self._side.held is None:

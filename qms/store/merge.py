@@ -6,13 +6,14 @@ by the server and unknown to the base: kept.
 """
 
 from bisect import bisect_left
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence, Set
 
 import msgspec
 
 from qms.codec.hand_lines import GoodLine
 from qms.codec.lines import decode_line
-from qms.store.image import Image, LineProblem
+from qms.store.file_side import FoldedWrites
+from qms.store.image import FileReading, Image, LineProblem
 from qms.store.view import Record, StoreView
 
 HOLD_MINIMUM = 10
@@ -45,8 +46,12 @@ def merge(
     fresh: Mapping[str, GoodLine],
     gone: set[str],
     ours: StoreView,
+    unseen: Set[str] = frozenset(),
 ) -> Merge:
-    """Return what has to change in RAM so that it holds the hand edit."""
+    """Return what has to change in RAM so that it holds the hand edit.
+
+    What the person may not have seen (`unseen`) counts as changed by the server.
+    """
     put: dict[str, GoodLine] = {}
     removed: list[str] = []
     lost: dict[str, Record] = {}
@@ -55,16 +60,40 @@ def merge(
         if theirs.line == before:
             continue
         put[entry_id] = theirs
-        if _changed(before, current) and current and not _is_same(current.line, theirs.line):
+        if current is None and entry_id in unseen:
+            lost[entry_id] = Record(theirs.header, theirs.line)
+        elif current is None or _is_same(current.line, theirs.line):
+            continue
+        elif entry_id in unseen or _changed(before, current):
             lost[entry_id] = current
     for entry_id in gone:
         current = ours.get(entry_id)
         if current is None:
             continue
         removed.append(entry_id)
-        if _changed(base[entry_id], current):
+        if entry_id in unseen or _changed(base[entry_id], current):
             lost[entry_id] = current
     return Merge(put=put, removed=removed, lost=lost)
+
+
+def unseen_ids(
+    recent: Sequence[FoldedWrites], reading: FileReading, gone: Set[str]
+) -> frozenset[str]:
+    """Return the entries of recent folds that the saved file shows no trace of.
+
+    A person who opened the file before a fold saves it without what the fold wrote. One line of
+    the fold in the saved file is enough to know that it was seen, and every fold before it too.
+    """
+    touched = reading.fresh.keys() | gone
+    if not any(touched & one.lines.keys() for one in recent):
+        return frozenset()
+    lines = reading.image.lines_by_id()
+    unseen: set[str] = set()
+    for fold in reversed(recent):
+        if any(lines.get(entry_id) == line for entry_id, line in fold.lines.items()):
+            break
+        unseen |= fold.lines.keys()
+    return frozenset(unseen)
 
 
 def _changed(before: bytes | None, current: Record | None) -> bool:

@@ -5,27 +5,20 @@ the base, merge, journal, show.
 """
 
 import logging
-import time
 from collections.abc import Iterable
 from pathlib import Path
 
-import msgspec
-
-from qms.codec.documents import instant_text, version_of
-from qms.codec.hand_lines import GoodLine, is_utf16
-from qms.codec.lines import decode_line
-from qms.domain.access import HAND_EDITOR
-from qms.domain.changes import Change, Put, Remove
+from qms.codec.hand_lines import is_utf16
 from qms.domain.entry import SCHEMA_VERSION
 from qms.domain.errors import UnavailableError
 from qms.files.base import digest_of
 from qms.files.entries import FileState
-from qms.fsio.disk import FileIdentity
+from qms.store.adopt import adopt
 from qms.store.file_side import FileSide, Held
 from qms.store.image import FileReading, Image, read_image
-from qms.store.merge import Merge, merge, missing_ids, must_hold, spoiled_ids
-from qms.store.options import Origin, ReloadReport
-from qms.store.view import Record
+from qms.store.late_writes import take_late_writes
+from qms.store.merge import merge, missing_ids, must_hold, spoiled_ids, unseen_ids
+from qms.store.options import ReloadReport
 
 log = logging.getLogger(__name__)
 
@@ -40,7 +33,7 @@ def reload(side: FileSide, *, take_deletions: bool | None = None) -> ReloadRepor
     """
     with side.lock:
         try:
-            _take_late_writes(side)
+            take_late_writes(side)
             return _reload(side, take_deletions)
         except OSError as error:
             log.warning("reload postponed", extra={"project": side.project, "reason": str(error)})
@@ -98,10 +91,10 @@ def take(
         return _restore(side, reading)
     copy_before_migration(side, reading)
     with side.writer.lock:
-        plan = merge(
-            base, reading.fresh, set() if take_deletions is False else gone, side.writer.view
-        )
-        report = _adopt(side, plan, reading)
+        removed = set() if take_deletions is False else gone
+        unseen = unseen_ids(side.recent, reading, removed)
+        plan = merge(base, reading.fresh, removed, side.writer.view, unseen)
+        report = adopt(side, plan, reading)
         reading.image.kept = {entry_id: base[entry_id] for entry_id in spoiled}
         lost = gone if take_deletions is False else set()
         settle(side, reading, back_into_file=[entry_id for entry_id in base if entry_id in lost])
@@ -151,80 +144,6 @@ def settle(side: FileSide, reading: FileReading, *, back_into_file: Iterable[str
     side.writer.set_pending(pending)
 
 
-def _adopt(side: FileSide, plan: Merge, reading: FileReading) -> ReloadReport:
-    ours = side.writer.view
-    added = sum(entry_id not in ours.records for entry_id in plan.put)
-    report = ReloadReport(
-        added=added,
-        changed=len(plan.put) - added,
-        removed=len(plan.removed),
-        conflicts=len(plan.lost),
-        problems=len(reading.image.problems),
-    )
-    if not plan.put and not plan.removed:
-        return report
-    if plan.lost:
-        side.conflicts.extend(
-            [
-                conflict_line(entry_id, record, _why_lost(plan, entry_id), reading.image.identity)
-                for entry_id, record in plan.lost.items()
-            ]
-        )
-        side.conflict_count += len(plan.lost)
-    changes: list[Change] = []
-    records: dict[str, Record] = {}
-    for entry_id, good in plan.put.items():
-        before = ours.get(entry_id)
-        records[entry_id] = _record(side, good, before, reading.image.identity)
-        version = version_of(decode_line(good.line))
-        changes.append(Put(entry_id, msgspec.Raw(good.line), version, before is None))
-    changes += [
-        Remove(entry_id, msgspec.Raw(ours.records[entry_id].line), "deleted by hand")
-        for entry_id in plan.removed
-    ]
-    origin = Origin(command="handEdit", user=HAND_EDITOR.user, at_utc=side.clock())
-    side.writer.adopt(origin, changes, records)
-    log.info(
-        "hand edit taken",
-        extra={"project": side.project, "changed": len(plan.put), "removed": len(plan.removed)},
-    )
-    return report
-
-
-def _record(
-    side: FileSide, good: GoodLine, before: Record | None, identity: FileIdentity | None
-) -> Record:
-    """Return the entry as read; an unchanged time of change is taken as the file's."""
-    header = good.header
-    times = header.timestamps
-    if before is not None and before.header.timestamps.updated_utc == times.updated_utc:
-        instant = side.reader(identity).instant
-        header = msgspec.structs.replace(
-            header, timestamps=msgspec.structs.replace(times, updated_utc=instant)
-        )
-    return Record(header, good.line)
-
-
-def _why_lost(plan: Merge, entry_id: str) -> str:
-    return "edited by hand" if entry_id in plan.put else "deleted by hand"
-
-
-def conflict_line(
-    entry_id: str, record: Record, reason: str, identity: FileIdentity | None
-) -> bytes:
-    """Return the copy of a version that gave way; the same conflict gives the same bytes."""
-    return msgspec.json.encode(
-        {
-            "id": entry_id,
-            "reason": reason,
-            "sequence": record.order,
-            "writtenUtc": instant_text(record.header.timestamps.updated_utc),
-            "fileTimeNs": identity.mtime_ns if identity else 0,
-            "entry": msgspec.Raw(record.line),
-        }
-    )
-
-
 def reason_to_hold(
     side: FileSide, reading: FileReading, base: dict[str, bytes], gone: set[str]
 ) -> str | None:
@@ -270,26 +189,3 @@ def copy_before_migration(side: FileSide, reading: FileReading) -> None:
     side.disk.copy(side.entries.path, folder / "entries.jsonl", sync=True)
     side.disk.sync_folder(folder)
     log.info("copied before migration", extra={"project": side.project, "folder": folder.name})
-
-
-def _take_late_writes(side: FileSide) -> None:
-    """Take what an editor wrote into the file that the last fold replaced."""
-    if side.previous is None:
-        return
-    data = side.entries.changed_previous()
-    if data is None:
-        if time.monotonic() - side.previous_since > side.writer.options.keep_previous_s:
-            side.previous = None
-            side.entries.forget_previous()
-        return
-    before = side.previous
-    base = before.lines_by_id()
-    reader = side.reader(side.entries.identity())
-    reading = read_image(data, before.known_lines(), reader, before.taken_ids())
-    gone = missing_ids(base, reading.image)
-    gone -= spoiled_ids(before, reading.image, gone)
-    if must_hold(len(base), len(gone)) or not any(reading.image.ids):
-        return  # most likely an editor in the middle of writing: look again
-    with side.writer.lock:
-        plan = merge(base, reading.fresh, gone, side.writer.view)
-        _adopt(side, plan, reading)

@@ -101,13 +101,15 @@ def test_what_is_written_late_into_the_replaced_file_is_found(tmp_path: Path, di
     with file.path.open("r+b") as editor:
         stage(file, b"new\n")
         assert file.swap(file.identity())
-        assert file.changed_previous() is None
+        replaced = file.replaced
+        assert replaced is not None
+        assert file.written_late(replaced) is None
         editor.write(b"late, and longer\n")
         editor.flush()
 
-        assert file.changed_previous() == b"late, and longer\n"
-        assert file.changed_previous() is None
-    file.forget_previous()
+        assert file.written_late(replaced) == b"late, and longer\n"
+        assert file.written_late(replaced) is None
+    file.forget(replaced)
     assert list((tmp_path / ".qms").glob("previous*")) == []
 
 
