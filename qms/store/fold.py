@@ -75,8 +75,9 @@ def _fold(side: FileSide, snapshot: Snapshot) -> FoldOutcome:
         image.identity = side.image.identity
     elif not side.entries.swap(side.image.identity):
         return FoldOutcome.FILE_CHANGED
-    else:
-        _note_swap(side, snapshot)
+    elif side.entries.replaced is not None:
+        side.previous.append(Previous(side.entries.replaced, side.image, time.monotonic()))
+    _note_writes(side, snapshot)
     side.image = image
     side.moved = {}
     side.base.commit(_meta(image, snapshot))
@@ -96,19 +97,11 @@ def _look_for_late_writes(side: FileSide) -> None:
         log.warning("late write postponed", extra={"project": side.project, "reason": str(error)})
 
 
-def _note_swap(side: FileSide, snapshot: Snapshot) -> None:
-    """Remember what was replaced and what was written: a person may not have seen it yet."""
+def _note_writes(side: FileSide, snapshot: Snapshot) -> None:
+    """Remember what was written: a person who saves next may have opened the file before."""
     now = time.monotonic()
-    if side.entries.replaced is not None:
-        side.previous.append(Previous(side.entries.replaced, side.image, now))
-    lines: dict[str, bytes | None] = {}
-    known: dict[str, None] | None = None
-    for entry_id in snapshot.pending:
-        record = snapshot.view.get(entry_id)
-        if record is None:
-            known = side.image.taken_ids() if known is None else known
-        if record is not None or (known and entry_id in known):
-            lines[entry_id] = record.line if record else None
+    records = ((entry_id, snapshot.view.get(entry_id)) for entry_id in snapshot.pending)
+    lines = {entry_id: record.line if record else None for entry_id, record in records}
     oldest = now - side.writer.options.keep_previous_s
     side.recent = [one for one in side.recent if one.at >= oldest]
     side.recent.append(FoldedWrites(now, lines))

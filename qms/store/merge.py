@@ -90,7 +90,7 @@ def unseen_ids(
     lines = reading.image.lines_by_id()
     unseen: set[str] = set()
     for fold in reversed(recent):
-        if any(lines.get(entry_id) == line for entry_id, line in fold.lines.items()):
+        if any(line and lines.get(entry_id) == line for entry_id, line in fold.lines.items()):
             break
         unseen |= fold.lines.keys()
     return frozenset(unseen)

@@ -9,10 +9,12 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from qms.codec.hand_lines import is_utf16
+from qms.domain.changes import Remove
 from qms.domain.entry import SCHEMA_VERSION
 from qms.domain.errors import UnavailableError
 from qms.files.base import digest_of
 from qms.files.entries import FileState
+from qms.files.journal import Operation
 from qms.store.adopt import adopt
 from qms.store.file_side import FileSide, Held
 from qms.store.image import FileReading, Image, read_image
@@ -92,13 +94,24 @@ def take(
     copy_before_migration(side, reading)
     with side.writer.lock:
         removed = set() if take_deletions is False else gone
-        unseen = unseen_ids(side.recent, reading, removed)
+        unseen = unseen_ids(side.recent, reading, removed) | _removed_here(side, base)
         plan = merge(base, reading.fresh, removed, side.writer.view, unseen)
         report = adopt(side, plan, reading)
         reading.image.kept = {entry_id: base[entry_id] for entry_id in spoiled}
         lost = gone if take_deletions is False else set()
         settle(side, reading, back_into_file=[entry_id for entry_id in base if entry_id in lost])
     return report
+
+
+def _removed_here(side: FileSide, base: dict[str, bytes]) -> set[str]:
+    """Return what the server removed since the last fold and the base does not know any more."""
+    return {
+        change.id
+        for record in side.writer.uncut
+        if record.operation is Operation.COMMIT
+        for change in record.change_set.changes
+        if isinstance(change, Remove) and change.id not in base
+    }
 
 
 def _restore(side: FileSide, reading: FileReading) -> ReloadReport:
