@@ -25,6 +25,8 @@ _CODES = {
     "depth": "tooDeep",
     "duplicateKey": "duplicateKey",
 }
+NEWER_SCHEMA = "newerSchema"
+"""The code of a line whose schema version is unknown and that cannot be read either."""
 _FIELD_CODES = {"kind": "unknownKind", "id": "foreignProject", "project": "foreignProject"}
 
 
@@ -78,9 +80,13 @@ class LineReader(msgspec.Struct, frozen=True, kw_only=True):
             value = read_strictly(line, self.limits)
             if not isinstance(value, dict):
                 return _bad(line, "notObject", "a line must be one JSON object")
-            return self._read_document(value, line, local_id)
         except InvalidInputError as error:
             return _bad(line, _code_of(error), error.message)
+        try:
+            return self._read_document(value, line, local_id)
+        except InvalidInputError as error:
+            newer = migrate.is_newer(value)
+            return _bad(line, NEWER_SCHEMA if newer else _code_of(error), error.message)
 
     def _read_document(
         self, document: Document, line: bytes, local_id: Callable[[], str]

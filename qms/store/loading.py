@@ -1,9 +1,12 @@
 """Opening a store: file, base and journal to the entries that were acknowledged."""
 
+import logging
+
 import msgspec
 
 from qms.codec.lines import decode_line
 from qms.domain.changes import Put
+from qms.domain.entry import SCHEMA_VERSION
 from qms.files.base import BaseMeta, digest_of
 from qms.files.entries import FileState
 from qms.files.journal import Journal, JournalRecord
@@ -13,12 +16,15 @@ from qms.store.file_side import FileSide, Held
 from qms.store.image import FileReading, trusted_image
 from qms.store.reload import (
     copy_before_migration,
+    freeze_if_newer,
     read_file,
     reason_to_hold,
     reload,
     settle,
 )
 from qms.store.view import Record, bulk_view
+
+log = logging.getLogger(__name__)
 
 _UNSEEN = FileIdentity(-1, -1, -1)
 """Stands for a file that was there when it was folded and has not been looked at since."""
@@ -47,8 +53,7 @@ def load(side: FileSide, journal: Journal) -> list[str]:
     if content.damaged:
         notes.append("journalDamaged: what stood behind the damage was kept aside in .qms")
     start = _choose(side, meta, state, digest)
-    if meta is not None and start.trusted is not None:
-        _load_trusted(side, meta, start, state)
+    if meta is not None and _load_trusted(side, meta, start, state):
         side.moved = side.writer.replay(content.records, after=meta.folded_sequence)
         if not start.is_current:
             reload(side)
@@ -93,17 +98,25 @@ def _choose(side: FileSide, meta: BaseMeta | None, state: FileState, digest: str
     return _Start(None, is_current=copy_digest == digest)
 
 
-def _load_trusted(side: FileSide, meta: BaseMeta, start: _Start, state: FileState) -> None:
-    assert start.trusted is not None
-    image, records = trusted_image(start.trusted, meta.other_lines, side.reader(state.identity))
+def _load_trusted(side: FileSide, meta: BaseMeta, start: _Start, state: FileState) -> bool:
+    """Load bytes that are known already; False when there are none, or none of this format."""
+    if start.trusted is None:
+        return False
+    try:
+        image, records = trusted_image(start.trusted, meta.other_lines, side.reader(state.identity))
+        kept = [Record.from_line(text.encode("utf-8")) for text in meta.kept]
+    except msgspec.MsgspecError:
+        log.warning("base of another version", extra={"project": side.project})
+        return False
     image.digest = meta.sha256
     image.identity = state.identity if start.is_current else _UNSEEN
-    for text in meta.kept:
-        record = Record.from_line(text.encode("utf-8"))
-        image.kept[record.header.id] = record.line
-        records.append(record)
+    image.kept = {record.header.id: record.line for record in kept}
+    records += kept
     side.image = image
     side.writer.view = bulk_view(side.project, records, meta.folded_sequence)
+    side.newer = [one.header.id for one in records if one.header.schema_version > SCHEMA_VERSION]
+    freeze_if_newer(side)
+    return True
 
 
 def _load_strictly(

@@ -8,7 +8,7 @@ import logging
 from collections.abc import Iterable
 from pathlib import Path
 
-from qms.codec.hand_lines import is_utf16
+from qms.codec.hand_lines import NEWER_SCHEMA, is_utf16
 from qms.domain.changes import Remove
 from qms.domain.entry import SCHEMA_VERSION
 from qms.domain.errors import UnavailableError
@@ -153,7 +153,7 @@ def settle(side: FileSide, reading: FileReading, *, back_into_file: Iterable[str
     side.moved = {}
     side.held = None
     side.failure = None
-    _freeze_if_newer(side, reading)
+    _note_newer(side, reading)
     side.writer.set_pending(pending)
 
 
@@ -175,19 +175,26 @@ def reason_to_hold(
     return None
 
 
-def _freeze_if_newer(side: FileSide, reading: FileReading) -> None:
+def _note_newer(side: FileSide, reading: FileReading) -> None:
     newer = [entry_id for entry_id, good in reading.fresh.items() if good.newer]
     still = [one for one in side.newer if one in reading.image.ids and one not in reading.fresh]
     side.newer = [*still, *newer]
-    if not side.newer:
+    freeze_if_newer(side)
+
+
+def freeze_if_newer(side: FileSide) -> None:
+    """Refuse every write while the file has entries of a schema version that we do not know."""
+    unread = [one for one in side.image.problems if one.code == NEWER_SCHEMA]
+    names = [*side.newer, *(one.entry_id or f"on line {one.index + 1}" for one in unread)]
+    if not names:
         side.writer.freeze(None)
         return
     side.writer.freeze(
         UnavailableError(
-            f"store {side.project} is read-only: entry {side.newer[0]} has a schemaVersion above"
+            f"store {side.project} is read-only: entry {names[0]} has a schemaVersion above"
             f" {SCHEMA_VERSION}: install the version of the server that wrote it",
             project=side.project,
-            id=side.newer[0],
+            id=names[0],
         )
     )
 
