@@ -3,8 +3,16 @@
 import os
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from tests.support.programs import is_ci, require
+
+
+# How long an example takes depends on the machine, and is no reason to fail.
+settings.register_profile(
+    "house", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True
+)
+settings.load_profile("house")
 
 
 def pytest_configure() -> None:

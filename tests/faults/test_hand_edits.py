@@ -12,7 +12,7 @@ from qms.store import reload as reload_module
 from qms.store.merge import Merge
 from tests.support.stores import StoreBox, entry, line_of, statement
 
-Scene = Callable[[StoreBox], None]
+Scene = Callable[[StoreBox], object]
 
 
 def person(box: StoreBox, *lines: bytes) -> None:

@@ -129,14 +129,16 @@ class StoreBox:
 
         self.store.commit(self.origin(), plan)
 
-    def remove(self, *locals_: str) -> None:
-        """Delete entries by their local ids in one change set."""
+    def remove(self, *locals_: str) -> int:
+        """Delete entries by their local ids in one change set; return how many were there."""
 
-        def plan(draft: Draft) -> None:
+        def plan(draft: Draft) -> int:
+            before = draft.count
             for local in locals_:
                 draft.remove(f"{self.project}:{local}")
+            return before - draft.count
 
-        self.store.commit(self.origin(), plan)
+        return self.store.commit(self.origin(), plan)
 
     def fold(self) -> None:
         """Fold, and expect it to come to pass."""
