@@ -7,7 +7,6 @@ from hypothesis import HealthCheck, settings
 
 from tests.support.programs import is_ci, require
 
-
 # How long an example takes depends on the machine, and is no reason to fail.
 settings.register_profile(
     "house", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True
