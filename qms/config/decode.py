@@ -64,6 +64,7 @@ def _check_global(values: GlobalSettings) -> None:
     _check_each(values.listen, (*place, "listen"), addresses.parse_listen)
     _check_each(values.allowed_hosts, (*place, "allowedHosts"), addresses.check_host)
     _check_each(values.allowed_origins, (*place, "allowedOrigins"), addresses.check_origin)
+    _check_files(values)
     if bool(values.tls_certificate) != bool(values.tls_key):
         missing = "tlsKey" if values.tls_certificate else "tlsCertificate"
         raise SettingError((*place, missing), "tlsCertificate and tlsKey belong together: set both")
@@ -71,7 +72,6 @@ def _check_global(values: GlobalSettings) -> None:
     _check_folder(values.backup_root, (*place, "backupRoot"))
     if comparable(values.storage_root) == comparable(values.backup_root):
         raise SettingError((*place, "backupRoot"), "must be another folder than storageRoot")
-    _check_files(values)
     _check_backup(values)
     _check_lengths(values)
 

@@ -13,7 +13,7 @@ from tomlkit.exceptions import TOMLKitError
 from tomlkit.items import AoT, Item, Table
 from tomlkit.toml_document import TOMLDocument
 
-from qms.config.toml_text import items_at, read, unused_mark
+from qms.config.toml_text import is_there, items_at, read, unused_mark
 from qms.domain.errors import InvalidInputError
 
 Values = MutableMapping[str, Any]
@@ -34,7 +34,9 @@ def change(text: str, edit: Callable[[Values], None]) -> str:
         result = document.as_string()
     except TOMLKitError as error:
         raise _not_rewritable(str(error)) from None
-    return restore(_checked(result, expected))
+    if not _is_toml(result, expected):
+        raise _not_rewritable("its tables are written in an unusual order")
+    return restore(result)
 
 
 def put(text: str, place: tuple[str, ...], value: Any) -> str:
@@ -62,10 +64,10 @@ def remove(text: str, place: tuple[str, ...]) -> str:
     unix, restore = _with_plain_newlines(text)
     expected: dict[str, Any] = read(unix).unwrap()
     _delete(expected, place)
-    cut = _cut_table(unix, place)
-    if cut is not None and _is_toml(cut, expected):
-        return restore(cut)
-    return change(text, lambda values: _delete(values, place))
+    for candidate in (_cut_table(unix, place), _cut_key(unix, place)):
+        if candidate is not None and _is_toml(candidate, expected, emptied=place[:-1]):
+            return restore(candidate)
+    raise _not_rewritable("its tables are written in an unusual order")
 
 
 def _not_rewritable(reason: str) -> InvalidInputError:
@@ -81,9 +83,9 @@ def _added(text: str, place: tuple[str, ...], value: Any) -> str | None:
     table, so it goes before them: behind the last value of its own table, or of the last sibling.
     """
     document = read(text)
-    if any(items_at(document, place)):
+    if is_there(document, place):
         return None
-    while len(place) > 1 and not any(items_at(document, place[:-1])):
+    while len(place) > 1 and not is_there(document, place[:-1]):
         place, value = place[:-1], {place[-1]: value}
     if isinstance(value, dict):
         return _added_table(document, place, value)
@@ -114,10 +116,12 @@ def _rendered(values: dict[str, Any]) -> str:
 
 
 def _split_behind(document: TOMLDocument, item: Item) -> tuple[str, str]:
-    mark = unused_mark(document.as_string())
-    item.trivia.trail += mark
+    # The mark stands before the line end: tomlkit adds one where it does not see any.
+    mark, trail = unused_mark(document.as_string()), item.trivia.trail
+    item.trivia.trail = mark + trail
     before, _, after = document.as_string().partition(mark)
-    return before + _line_end(before), after
+    before += trail
+    return before + _line_end(before), after.removeprefix(trail)
 
 
 def _line_end(text: str) -> str:
@@ -136,12 +140,17 @@ def _cut_table(text: str, place: tuple[str, ...]) -> str | None:
     table = items[0]
     mark = unused_mark(text)
     table.trivia.indent = mark + table.trivia.indent
-    _last_item(table).trivia.trail += mark
-    parts = document.as_string().split(mark)
-    if len(parts) != 3:
+    upto, after = _split_behind(document, _last_item(table))
+    before, found, _ = upto.partition(mark)
+    if not found:
         return None
-    before, _, after = parts
     return before + (after.removeprefix("\n") if before.endswith("\n\n") else after)
+
+
+def _cut_key(text: str, place: tuple[str, ...]) -> str:
+    document = read(text)
+    _delete(document, place)
+    return document.as_string()
 
 
 def _last_own_item(table: Table) -> Item:
@@ -175,26 +184,30 @@ def _assign(values: Values, place: tuple[str, ...], value: Any) -> None:
 
 
 def _delete(values: Values, place: tuple[str, ...]) -> None:
-    """Delete a key, and the tables around it that hold nothing else."""
-    inner = values
     for name in place[:-1]:
-        inner = inner[name]
-    del inner[place[-1]]
-    if len(place) > 1 and not inner:
-        _delete(values, place[:-1])
+        values = values[name]
+    del values[place[-1]]
 
 
-def _checked(text: str, expected: dict[str, Any]) -> str:
-    if not _is_toml(text, expected):
-        raise _not_rewritable("its tables are written in an unusual order")
-    return text
+def _is_toml(text: str, expected: dict[str, Any], *, emptied: tuple[str, ...] = ()) -> bool:
+    """Say whether a text has these values; the `emptied` table may be there or not.
 
-
-def _is_toml(text: str, expected: dict[str, Any]) -> bool:
+    A table that was never written but as the beginning of `[users.alice]` goes with alice.
+    """
     try:
-        return bool(_comparable(read(text).unwrap()) == _comparable(expected))
+        found = _comparable(read(text).unwrap())
     except InvalidInputError:
         return False
+    wanted = _comparable(expected)
+    return bool(found == wanted or (emptied and found == _without_empty(wanted, emptied)))
+
+
+def _without_empty(values: dict[str, Any], place: tuple[str, ...]) -> dict[str, Any]:
+    if len(place) > 1:
+        values[place[0]] = _without_empty(values[place[0]], place[1:])
+    if not values[place[0]]:
+        del values[place[0]]
+    return values
 
 
 def _comparable(value: Any) -> Any:

@@ -89,6 +89,11 @@ def items_at(within: Container | Item, place: Place) -> Iterator[Item]:
             yield from items_at(inner, rest)
 
 
+def is_there(document: TOMLDocument, place: Place) -> bool:
+    """Say whether something stands at `place`, be it an empty table."""
+    return next(items_at(document, place), None) is not None
+
+
 def unused_mark(text: str) -> str:
     """Return a mark that the text does not hold, whoever wrote it."""
     return next(

@@ -185,7 +185,11 @@ class Configuration:
             after, warnings = toml_file.parse(text)
             if confined:
                 check_confined(before, after, self.root)
-            self._check_admins(before, after)
+            if self._loses_admins(before, after):
+                raise ConflictError(
+                    "this would leave nobody to administer the server: give another user tier"
+                    " admin and a key first"
+                )
             self._replace(self._text, text)
             self._take(text, after, warnings)
             return after
@@ -217,6 +221,12 @@ class Configuration:
 
     def _adopt(self, text: str) -> None:
         settings, warnings = toml_file.parse(text)
+        if self._settings is not None and self._loses_admins(self._settings, settings):
+            # A file seen half-written is often valid TOML; the users are what it lacks.
+            raise InvalidInputError(
+                "no user with tier admin holds a key any more: is the file complete?",
+                field="users",
+            )
         self._report(warnings)
         sealed = self._sealed(text)
         if sealed is not None:
@@ -267,13 +277,9 @@ class Configuration:
     def _sealed(self, text: str) -> str | None:
         return toml_file.seal_plain_keys(text, self._clock().replace(microsecond=0), new_key_id)
 
-    def _check_admins(self, before: Settings, after: Settings) -> None:
+    def _loses_admins(self, before: Settings, after: Settings) -> bool:
         now = self._clock()
-        if before.admins(now) and not after.admins(now):
-            raise ConflictError(
-                "this would leave nobody to administer the server: give another user tier admin"
-                " and a key first"
-            )
+        return bool(before.admins(now)) and not after.admins(now)
 
     def _read(self) -> str:
         data = self._disk.read(self._path)
