@@ -18,7 +18,7 @@ from qms.config.convert import (
     unknown_keys,
 )
 from qms.config.paths import comparable, path_flaw
-from qms.config.settings import Endpoint, GlobalSettings, LlmSettings, Settings
+from qms.config.settings import Endpoint, GlobalSettings, LlmSettings, Settings, fold_slug
 from qms.config.users import decode_permissions, decode_users
 from qms.domain.lifecycle import MAX_SECONDS
 from qms.domain.slugs import is_slug
@@ -78,10 +78,14 @@ def _check_global(values: GlobalSettings) -> None:
 
 def _check_each(texts: Iterable[str], place: Place, check: Callable[[str], object]) -> None:
     for position, text in enumerate(texts):
-        try:
-            check(text)
-        except ValueError as error:
-            raise SettingError((*place, position), f"{quoted(text)} {error}") from None
+        _check_text(text, (*place, position), check)
+
+
+def _check_text(text: str, place: Place, check: Callable[[str], object]) -> None:
+    try:
+        check(text)
+    except ValueError as error:
+        raise SettingError(place, f"{quoted(text)} {error}") from None
 
 
 def _check_folder(text: str, place: Place) -> None:
@@ -128,7 +132,7 @@ def _check_lengths(values: GlobalSettings) -> None:
 
 def _check_llm(model: LlmSettings) -> None:
     if model.base_url:
-        _check_each([model.base_url], ("llm", "baseUrl"), addresses.check_base_url)
+        _check_text(model.base_url, ("llm", "baseUrl"), addresses.check_base_url)
     if model.api_key_env and not _VARIABLE.fullmatch(model.api_key_env):
         raise SettingError(
             ("llm", "apiKeyEnv"), "must be the name of an environment variable, not the key itself"
@@ -144,11 +148,11 @@ def _endpoints(
     for name, value in data.items():
         place = ("endpoint", name)
         endpoint = _endpoint(name, as_table(value, place), remarks)
-        if endpoint.slug.casefold() in folded:
+        if fold_slug(endpoint.slug) in folded:
             raise SettingError(
                 (*place, "slug"), f"{endpoint.slug} names another endpoint too (case is ignored)"
             )
-        folded.add(endpoint.slug.casefold())
+        folded.add(fold_slug(endpoint.slug))
         folder = comparable(values.storage_root, endpoint.folder)
         folders.add(folder, endpoint.slug, (*place, "storagePath"))
         endpoints[endpoint.slug] = endpoint

@@ -36,6 +36,15 @@ Description = Annotated[str, msgspec.Meta(max_length=4000)]
 Texts = Annotated[tuple[str, ...], msgspec.Meta(max_length=1000)]
 
 
+def fold_slug(slug: str) -> str:
+    """Return what two slugs have in common that differ only in case.
+
+    Slugs are ASCII. Text that is not stays as it is: Unicode would fold `ſ` to `s` and the Kelvin
+    sign to `k`, and open a project by a name that it does not have.
+    """
+    return slug.lower() if slug.isascii() else slug
+
+
 class LogLevel(StrEnum):
     """How much is logged."""
 
@@ -202,7 +211,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     def find_endpoint(self, slug: str) -> Endpoint | None:
         """Return the endpoint with this slug, compared without case."""
-        return self._endpoints_by_fold.get(slug.casefold())
+        return self._endpoints_by_fold.get(fold_slug(slug))
 
     def access(self, user: str, slug: str) -> AccessTier:
         """Return what a user may do in a project; nothing where either is unknown."""
@@ -254,7 +263,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def _endpoints_by_fold(self) -> dict[str, Endpoint]:
-        return {slug.casefold(): endpoint for slug, endpoint in self.endpoints.items()}
+        return {fold_slug(slug): endpoint for slug, endpoint in self.endpoints.items()}
 
     @cached_property
     def _stored_keys(self) -> tuple[StoredKey, ...]:

@@ -14,7 +14,7 @@ import tomlkit
 from qms.config.convert import Place, SettingError
 from qms.config.decode import decode
 from qms.config.keys import KeyRecord, hash_key
-from qms.config.settings import Settings
+from qms.config.settings import Settings, fold_slug
 from qms.config.toml_change import Values, change, put, remove
 from qms.config.toml_text import TomlText
 from qms.domain.access import AccessTier
@@ -185,13 +185,13 @@ def _user(values: Mapping[str, Any], user: str) -> Values:
 def _endpoint_name(values: Mapping[str, Any], slug: str) -> str | None:
     """Return the name of the table that describes the project."""
     for name, table in values.get("endpoint", {}).items():
-        if str(table.get("slug", name)).casefold() == slug.casefold():
+        if fold_slug(str(table.get("slug", name))) == fold_slug(slug):
             return str(name)
     return None
 
 
 def _fold_match(names: Mapping[str, Any], wanted: str) -> str | None:
-    return next((name for name in names if name.casefold() == wanted.casefold()), None)
+    return next((name for name in names if fold_slug(name) == fold_slug(wanted)), None)
 
 
 def _plain_keys(values: Mapping[str, Any]) -> dict[str, str]:

@@ -22,7 +22,7 @@ from qms.config.keys import (
     hash_key,
     is_sha256,
 )
-from qms.config.settings import Endpoint, User
+from qms.config.settings import Endpoint, User, fold_slug
 from qms.domain.access import AccessTier
 
 UNSEALED_KEY_ID = "apiKey"
@@ -110,11 +110,11 @@ def decode_permissions(
     remarks: list[Remark],
 ) -> dict[str, dict[str, AccessTier]]:
     """Return who is listed where, by the slug as its endpoint spells it."""
-    slugs = {slug.casefold(): slug for slug in endpoints}
+    slugs = {fold_slug(slug): slug for slug in endpoints}
     permissions: dict[str, dict[str, AccessTier]] = {}
     for name, value in data.items():
         place = ("permissions", name)
-        slug = slugs.get(name.casefold(), name)
+        slug = slugs.get(fold_slug(name), name)
         if slug == name and name not in endpoints:
             remarks.append(Remark(place, "there is no such endpoint"))
         if slug in permissions:

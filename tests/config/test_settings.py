@@ -62,6 +62,15 @@ def test_a_slug_is_found_without_case_and_keeps_its_spelling() -> None:
     assert set(settings.permissions) == {"open", "Closed"}
 
 
+@pytest.mark.attack("30")
+@pytest.mark.parametrize(
+    "slug", ["ſhared", "\u212aelvin", "shаred", "shared ", "shared\n", "", ".."]
+)
+def test_a_slug_that_only_looks_alike_is_no_project(slug: str) -> None:
+    settings, _ = parse("[endpoint.shared]\n[endpoint.kelvin]\n")
+    assert settings.find_endpoint(slug) is None
+
+
 def test_an_admin_is_somebody_with_the_tier_and_a_key_that_works() -> None:
     expired = KeyRecord(id="1", sha256=hash_key("x"), expires_utc=NOW - timedelta(days=1))
     good = KeyRecord(id="2", sha256=hash_key("y"))

@@ -64,8 +64,7 @@ BAD_VALUES = {
     "global.retention.midExtendSeconds": ["true"],
     "global.retention.archiveExpired": ["1"],
     "global.rate.requestsPerMinute": ["-1"],
-    "llm.baseUrl": ["1"],
-    "llm.baseUrl[0]": ['"api.example"'],
+    "llm.baseUrl": ["1", '"api.example"', '"https://a:b@api.example"'],
     "llm.model": ["1"],
     "llm.apiKeyEnv": ['"sk-1234"'],
     "llm.timeoutSeconds": ["0", "nan"],
@@ -307,13 +306,14 @@ def test_a_key_is_added_and_removed_in_whatever_form_keys_are_written(text: str)
 def test_what_is_not_there_cannot_be_changed_or_removed() -> None:
     text = "[users.a]\n[endpoint.p]\n"
     record = KeyRecord(id="2", sha256=SHA)
-    for change in (
+    changes: list[Callable[[], str]] = [
         lambda: toml_file.add_key(text, "b", record),
         lambda: toml_file.remove_key(text, "a", "1"),
         lambda: toml_file.remove_user(text, "b"),
         lambda: toml_file.remove_permission(text, "p", "a"),
         lambda: toml_file.remove_endpoint(text, "q"),
-    ):
+    ]
+    for change in changes:
         with pytest.raises(NotFoundError):
             change()
 
