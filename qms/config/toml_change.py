@@ -48,7 +48,10 @@ def put(text: str, place: tuple[str, ...], value: Any) -> str:
     unix, restore = _with_plain_newlines(text)
     expected: dict[str, Any] = read(unix).unwrap()
     _assign(expected, place, value)
-    added = _added(unix, place, value)
+    try:
+        added = _added(unix, place, value)
+    except TOMLKitError as error:
+        raise _not_rewritable(str(error)) from None
     if added is not None and _is_toml(added, expected):
         return restore(added)
     return change(text, lambda values: _assign(values, place, value))
@@ -178,8 +181,12 @@ def _last_item(table: Table) -> Item:
 
 
 def _assign(values: Values, place: tuple[str, ...], value: Any) -> None:
-    for name in place[:-1]:
-        values = values.setdefault(name, {})
+    for depth, name in enumerate(place[:-1], start=1):
+        inner = values.setdefault(name, {})
+        if not isinstance(inner, MutableMapping):
+            field = ".".join(place[:depth])
+            raise InvalidInputError(f"{field}: is a value, not a table", field=field)
+        values = inner
     values[place[-1]] = value
 
 

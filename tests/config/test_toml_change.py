@@ -168,6 +168,16 @@ def test_tables_written_in_line_or_with_dots_are_changed_too() -> None:
     }
 
 
+def test_what_toml_cannot_hold_is_refused() -> None:
+    with pytest.raises(InvalidInputError):
+        put("[a]\n", ("a", "b"), None)
+    with pytest.raises(InvalidInputError):
+        put("[a]\n", ("a", "b"), [object()])
+    with pytest.raises(InvalidInputError) as caught:
+        put("[a]\nb = 1\n", ("a", "b", "c"), 1)
+    assert caught.value.details == {"field": "a.b"}
+
+
 def test_a_rewrite_that_would_lose_something_is_refused() -> None:
     shown = {"count": 0}
 

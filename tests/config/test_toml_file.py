@@ -162,7 +162,7 @@ def test_text_that_is_no_toml_is_reported_with_its_line(text: str, line: int) ->
 
 
 def test_deep_nesting_and_half_characters_are_refused() -> None:
-    assert "nested" in complaint("a = " + "[" * 5000)[2]
+    assert "not valid TOML" in complaint("a = " + "[" * 5000)[2]
     assert complaint('a = 1\nb = "\ud800"')[1] == 2
 
 
