@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from pathlib import Path
 
+import msgspec
 import platformdirs
 
 from qms.fsio import lock
@@ -42,3 +43,10 @@ def claim_root(root: Path, clock: Callable[[], datetime], *, command: str = "") 
         started_utc=clock().isoformat(timespec="seconds").replace("+00:00", "Z"),
     )
     return lock.acquire(root / LOCK_PLACE, owner)
+
+
+def announce(held: RootLock, url: str) -> None:
+    """Write down where the owner of the lock answers."""
+    owner = lock.read_owner(held.path)
+    if owner is not None:
+        held.describe(msgspec.structs.replace(owner, url=url))

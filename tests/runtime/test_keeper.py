@@ -194,7 +194,7 @@ def test_a_commit_wakes_the_keeper_for_its_fold(folder: Path) -> None:
 
     remember(store, "one")
 
-    eventually(lambda: (folder / "entries.jsonl").exists() and ids_in(folder / "entries.jsonl"))
+    eventually(lambda: ids_in(folder / "entries.jsonl"))
     keeper.stop()
     store.close()
 

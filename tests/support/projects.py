@@ -59,5 +59,7 @@ def text_of(store: MemoryStore, local_id: str) -> str | None:
 
 
 def ids_in(path: Path) -> list[str]:
-    """Return the ids in an `entries.jsonl`, in the order of its lines."""
+    """Return the ids in an `entries.jsonl`, line by line; none without the file."""
+    if not path.exists():
+        return []
     return [json.loads(line)["id"] for line in path.read_bytes().split(b"\n") if line]

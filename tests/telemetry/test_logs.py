@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from qms.telemetry import logs
-from qms.telemetry.logs import LogOptions
+from qms.telemetry.logs import ConsoleFormatter, JsonFormatter, LogOptions
 
 KEY = "qms_" + "Ab3-_" * 8 + "xyz"
 log = logging.getLogger("qms.test")
@@ -87,7 +87,6 @@ def test_a_key_is_redacted_wherever_it_stands(tmp_path: Path) -> None:
         "\u2066x",
         "\u2028y",
         "\x00",
-        "\ud800",
     ],
 )
 def test_control_and_bidi_characters_are_written_as_escapes(tmp_path: Path, text: str) -> None:
@@ -98,8 +97,16 @@ def test_control_and_bidi_characters_are_written_as_escapes(tmp_path: Path, text
 
     (record,) = in_file(path)
     for line in (console.getvalue().rstrip("\n"), *map(str, record.values()), *record):
-        assert not logs._UNSAFE.search(line)
+        assert logs.clean(line) == line
     assert "\\" in record["title"]
+
+
+def test_a_lone_surrogate_is_escaped_before_an_encoder_meets_it() -> None:
+    # Not through a logger: pytest's own report of the record could not be encoded.
+    record = logging.makeLogRecord({"name": "x", "msg": "title \ud800", "levelname": "INFO"})
+
+    assert json.loads(JsonFormatter().format(record).encode())["message"] == "title \\ud800"
+    assert ConsoleFormatter().format(record).encode().endswith(rb'"title \ud800"')
 
 
 def test_a_traceback_is_indented_so_that_no_message_forges_a_record(console: io.StringIO) -> None:
