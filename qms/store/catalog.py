@@ -213,21 +213,20 @@ class Catalog:
         with _collector_paused():
             while (project := self._next_queued()) is not None:
                 self._load(project)
-        with self._changed:
-            self._loaders -= 1
-            is_last = self._loaders == 0
-            self._changed.notify_all()
-        if is_last:
+        if not self.is_loading:
             # What was loaded lives long: the collector need not look at it again.
             gc.freeze()
 
     def _next_queued(self) -> str | None:
+        """Return what the calling loader is to open, or None: then it is no loader any more."""
         with self._changed:
             while self._queue:
                 project = self._queue.popleft()
                 if isinstance(self._states.get(project), _Queued):
                     self._states[project] = _Loading()
                     return project
+            self._loaders -= 1
+            self._changed.notify_all()
         return None
 
     def _load(self, project: str) -> _Open | _Failed:

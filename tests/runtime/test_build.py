@@ -244,7 +244,7 @@ def test_without_a_background_a_store_is_opened_only_when_asked_for(
     assert opened.runtime.catalog.loaded("a") is None
 
     remember(opened.runtime.catalog.get("a"), "one")
-    assert threading.active_count() == threads
+    assert threading.active_count() <= threads
     opened.close()
 
     assert ids_in(entries(root, "a")) == ["a:one"]
@@ -258,7 +258,7 @@ def test_close_ends_every_thread_and_gives_the_root_back(start: Open, root: Path
     opened.close()
     opened.close()
 
-    eventually(lambda: threading.active_count() == threads)
+    eventually(lambda: threading.active_count() <= threads)
     start().close()
 
 

@@ -329,5 +329,5 @@ def test_stop_ends_the_thread_and_folds_nothing(store: MemoryStore, folder: Path
 
     keeper.stop()
 
-    assert threading.active_count() == before
+    assert threading.active_count() <= before
     assert ids_in(folder / "entries.jsonl") == ["p:one"]

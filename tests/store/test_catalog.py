@@ -130,6 +130,15 @@ def test_at_most_so_many_loaders_work_at_once(make: Make, stores: Stores) -> Non
     assert catalog.wait(BOUND_S)
 
 
+def test_a_project_added_while_others_load_is_loaded_too(make: Make, stores: Stores) -> None:
+    catalog = make(loaders=1)
+    for number in range(50):
+        catalog.start([f"p{number}"])
+
+    assert catalog.wait(BOUND_S)
+    assert all(catalog.loaded(f"p{number}") for number in range(50))
+
+
 def test_a_registered_project_is_opened_when_asked_for_and_not_before(
     make: Make, stores: Stores
 ) -> None:
@@ -355,7 +364,7 @@ def test_the_collector_rests_while_stores_load_and_forgets_them_after(
 
     assert catalog.wait(BOUND_S)
     eventually(gc.get_freeze_count)
-    assert gc.isenabled()
+    eventually(gc.isenabled)
 
 
 def test_projects_are_ordered_by_last_use(tmp_path: Path) -> None:
