@@ -52,7 +52,10 @@ def fold(side: FileSide) -> FoldOutcome:
             side.failure = None
         except OSError as error:
             log.warning("fold postponed", extra={"project": side.project, "reason": str(error)})
-            side.failure = f"entries.jsonl cannot be written: {error.strerror or error}"
+            side.failure = (
+                f"entries.jsonl cannot be brought up to date now: {error.strerror or error};"
+                " the journal holds what is missing, and the next fold tries again"
+            )
             outcome = FoldOutcome.POSTPONED
         side.fold_took_s = time.monotonic() - started
         if outcome is not FoldOutcome.FOLDED:
