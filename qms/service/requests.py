@@ -1,0 +1,51 @@
+"""Requests and responses: their base types, and reading one with errors that name the field."""
+
+import re
+from typing import Any, TypeVar
+
+import msgspec
+
+from qms.domain.errors import InvalidInputError, invalid
+
+_QUOTED = re.compile(r"`([^`]*)`")
+_PATH = re.compile(r" - at `(?:key in )?\$?\.?(.*)`$")
+
+
+class Request(
+    msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True
+):
+    """What a command takes; a key that it does not name is refused."""
+
+
+class Response(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """What a command answers."""
+
+
+class NoArguments(Request, frozen=True):
+    """The request of a command that needs nothing but its project."""
+
+
+RequestType = TypeVar("RequestType", bound=Request)
+
+
+def read_request(given: dict[str, Any], wanted: type[RequestType]) -> RequestType:
+    """Return the typed reading of a request.
+
+    Raises:
+        InvalidInputError: names the unknown key, or the field and what it should be.
+    """
+    try:
+        return msgspec.convert(given, wanted)
+    except msgspec.ValidationError as error:
+        raise _translated(str(error)) from None
+
+
+def _translated(message: str) -> InvalidInputError:
+    found = _PATH.search(message)
+    path = found.group(1) if found else ""
+    reason = _PATH.sub("", message)
+    if reason.startswith(("Object contains unknown field", "Object missing required field")):
+        name = _QUOTED.findall(reason)[0]
+        field = f"{path}.{name}" if path else name
+        return invalid(field, "is not known" if "unknown" in reason else "is required")
+    return invalid(path or "request", reason[0].lower() + reason[1:])
