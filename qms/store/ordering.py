@@ -6,7 +6,7 @@ last one. A list that was handed out never changes: whoever walks it sees one mo
 
 import threading
 from bisect import bisect_left, insort
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import immutables
@@ -20,7 +20,7 @@ SortValue = tuple[Any, ...]
 _FEW = 256
 """Up to this many changes are moved one by one; more are cheaper sorted in together."""
 
-_REMEMBERED = 20_000
+REMEMBERED = 20_000
 """Beyond this many unread changes the order is made anew instead."""
 
 
@@ -53,8 +53,16 @@ SORT_VALUES: dict[str, Callable[[Record], SortValue]] = {
 class Orderings:
     """Every sorted order of one store that somebody has asked for."""
 
-    def __init__(self, store: MemoryStore) -> None:
+    def __init__(
+        self,
+        store: MemoryStore,
+        *,
+        values: Mapping[str, Callable[[Record], SortValue]] = SORT_VALUES,
+        remembered: int = REMEMBERED,
+    ) -> None:
         self._store = store
+        self._values = values
+        self._remembered = remembered
         self._lock = threading.Lock()
         self._notes_lock = threading.Lock()  # apart, so that a commit never waits for a sort
         self._orderings: dict[str, _Ordering] = {}
@@ -65,7 +73,7 @@ class Orderings:
         with self._lock:
             with self._notes_lock:
                 if key not in self._orderings:
-                    self._orderings[key] = _Ordering(SORT_VALUES[key])
+                    self._orderings[key] = _Ordering(self._values[key], self._remembered)
                 ordering = self._orderings[key]
                 changed = ordering.take_notes()
             # The view is read after the notes were taken: what they name is visible in it.
@@ -80,8 +88,9 @@ class Orderings:
 class _Ordering:
     """One sorted order and what has changed since it was last asked for."""
 
-    def __init__(self, value_of: Callable[[Record], SortValue]) -> None:
+    def __init__(self, value_of: Callable[[Record], SortValue], remembered: int) -> None:
         self._value_of = value_of
+        self._remembered = remembered
         self._records: list[Record] = []
         self._placed: immutables.Map[str, Record] = immutables.Map()
         self._seen: StoreView | None = None
@@ -91,7 +100,7 @@ class _Ordering:
         if self._changed is None:
             return
         self._changed.update(change.id for change in change_set.changes)
-        if len(self._changed) > _REMEMBERED:
+        if len(self._changed) > self._remembered:
             self._changed = None
 
     def take_notes(self) -> set[str] | None:
@@ -145,10 +154,10 @@ class _Ordering:
 def _updated(
     placed: immutables.Map[str, Record], moved: dict[str, Record | None]
 ) -> immutables.Map[str, Record]:
-    with placed.mutate() as changes:
-        for entry_id, record in moved.items():
-            if record is not None:
-                changes[entry_id] = record
-            elif entry_id in changes:
-                del changes[entry_id]
-        return changes.finish()
+    changes = placed.mutate()
+    for entry_id, record in moved.items():
+        if record is not None:
+            changes[entry_id] = record
+        elif entry_id in changes:
+            del changes[entry_id]
+    return changes.finish()

@@ -76,6 +76,7 @@ def test_answers_inline_and_from_a_thread_are_the_same(house: House) -> None:
     inline = door.send("getEntry", {"id": "a"})
 
     assert (inline.status, inline.body) == (from_thread.status, from_thread.body)
-    assert house.client.post(
-        "/api/v1/absent/getEntry", {"id": "a"}, key=key_of("writer")
-    ).status == 404
+    assert (
+        house.client.post("/api/v1/absent/getEntry", {"id": "a"}, key=key_of("writer")).status
+        == 404
+    )

@@ -26,9 +26,7 @@ def test_a_key_is_taken_from_either_header(client: AsgiClient, header: tuple[str
 
 @pytest.mark.attack(1)
 @pytest.mark.parametrize("project", ["projA", "closed", "absent"])
-def test_without_a_key_nothing_is_told_about_any_project(
-    client: AsgiClient, project: str
-) -> None:
+def test_without_a_key_nothing_is_told_about_any_project(client: AsgiClient, project: str) -> None:
     answer = client.post(f"/api/v1/{project}/listEntries", {})
 
     assert answer.status == 401

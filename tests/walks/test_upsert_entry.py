@@ -169,13 +169,13 @@ def test_a_stale_version_is_a_conflict_and_nothing_is_lost(as_writer: Door, comm
     stale = as_writer("upsertEntry", entry={**FACT, "id": "guard"})["version"]
     as_writer("patchEntry", id="guard", patch={"tags": ["first"]})
     current = as_writer("getEntry", id="guard")
-    request: dict[str, Any] = {
+    requests: dict[str, dict[str, Any]] = {
         "upsertEntry": {"entry": {**FACT, "id": "guard", "tags": ["second"]}},
         "patchEntry": {"id": "guard", "patch": {"tags": ["second"]}},
         "deleteEntry": {"id": "guard"},
-    }[command]
+    }
 
-    refusal = as_writer.fails(command, **request, ifVersion=stale)
+    refusal = as_writer.fails(command, **requests[command], ifVersion=stale)
 
     assert (refusal.status, refusal.code) == (409, "conflict")
     assert refusal.details == {"id": "projA:guard", "version": current["version"]}
@@ -184,13 +184,13 @@ def test_a_stale_version_is_a_conflict_and_nothing_is_lost(as_writer: Door, comm
 
 @pytest.mark.parametrize("command", ["upsertEntry", "patchEntry", "deleteEntry"])
 def test_a_version_of_an_absent_id_is_not_found(as_writer: Door, command: str) -> None:
-    request: dict[str, Any] = {
+    requests: dict[str, dict[str, Any]] = {
         "upsertEntry": {"entry": {**FACT, "id": "absent"}},
         "patchEntry": {"id": "absent", "patch": {}},
         "deleteEntry": {"id": "absent"},
-    }[command]
+    }
 
-    refusal = as_writer.fails(command, **request, ifVersion="0123456789abcdef")
+    refusal = as_writer.fails(command, **requests[command], ifVersion="0123456789abcdef")
 
     assert (refusal.status, refusal.code) == (404, "notFound")
 
