@@ -11,15 +11,16 @@ HEADERS = {
     "referrer-policy": "no-referrer",
 }
 
-_encoder = msgspec.json.Encoder()
+encode = msgspec.json.Encoder().encode
+"""Return a value as JSON; lines that are spliced in are not encoded again."""
 
 
 def json_answer(
     content: Any, *, status: int = 200, headers: dict[str, str] | None = None
 ) -> Response:
-    """Return a value as a JSON response."""
+    """Return a value, or the bytes that it was encoded to, as a JSON response."""
     return Response(
-        _encoder.encode(content),
+        content if isinstance(content, bytes) else encode(content),
         status_code=status,
         headers={**HEADERS, **(headers or {})},
         media_type="application/json",

@@ -11,7 +11,7 @@ from starlette.routing import Route
 
 from qms.api.answers import json_answer
 from qms.api.auth import authenticate, key_of
-from qms.api.errors import Handler, answer_http, answers_errors
+from qms.api.errors import Handler, answer_http, answer_unexpected, answers_errors
 from qms.api.rest import command_endpoint
 from qms.codec.schema import entry_schema
 from qms.service.commands import Services
@@ -30,7 +30,7 @@ def app(services: Services) -> Starlette:
             Route(SCHEMA_URL, _schema(), methods=["GET"]),
             Route("/.well-known/{path:path}", _nothing_here, methods=list(ALL_METHODS)),
         ],
-        exception_handlers={HTTPException: _answer_http},
+        exception_handlers={HTTPException: _answer_http, Exception: answer_unexpected},
     )
     application.router.redirect_slashes = False
     return application

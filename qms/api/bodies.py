@@ -12,17 +12,25 @@ from qms.domain.limits import Limits
 _MEDIA_TYPE = "application/json"
 
 
-async def read_object(request: Request, limits: Limits, *, limit: str) -> dict[str, Any]:
-    """Return the JSON object in the body; `limit` names the setting that bounds its size.
+async def read_body(request: Request, limits: Limits, *, limit: str) -> bytes:
+    """Return the body of a JSON request; `limit` names the setting that bounds its size.
 
     Raises:
         HTTPException: it is of another media type, or compressed.
         TooLargeError: it is longer than the limit, by its header or as it arrives.
-        InvalidInputError: it is not one JSON object.
     """
     _check_media_type(request)
     maximum = limits.import_bytes if limit == "importBytes" else limits.body_bytes
-    value = read_strictly(await _read(request, maximum, limit), limits)
+    return await _read(request, maximum, limit)
+
+
+def parse_object(body: bytes, limits: Limits) -> dict[str, Any]:
+    """Return the JSON object that a body is.
+
+    Raises:
+        InvalidInputError: it is not one JSON object.
+    """
+    value = read_strictly(body, limits)
     if not isinstance(value, dict):
         raise InvalidInputError("the body must be a JSON object", field="body")
     return value

@@ -8,7 +8,7 @@ from http import HTTPStatus
 from typing import Any
 
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
 from qms.api.answers import json_answer
@@ -39,6 +39,8 @@ def answers_errors(handler: Handler) -> Handler:
             return answer_expected(error)
         except HTTPException as error:
             return answer_http(error)
+        except ClientDisconnect:
+            return Response(status_code=400)  # nobody is there to read it
         except Exception as error:  # noqa: BLE001 - the request boundary: logged, the server goes on
             return answer_unexpected(request, error)
 

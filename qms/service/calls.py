@@ -9,7 +9,6 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime
-from functools import cached_property
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -108,13 +107,15 @@ class Call:
         """Return the slug of the endpoint as the configuration spells it."""
         return self.endpoint.slug
 
-    @cached_property
+    @property
     def store(self) -> MemoryStore:
         """Return the project's own store, waiting until it is loaded.
 
         Raises:
             UnavailableError: it cannot be opened.
         """
+        # No `cached_property`: up to Python 3.11 all of its objects share one lock, and whoever
+        # waits here for one store would keep the callers of every other one waiting.
         return self.house.catalog.get(self.project)
 
     @property
@@ -124,13 +125,12 @@ class Call:
         return EntryRules(project=self.project, limits=values.limits, lengths=values.retention)
 
     @property
-    def reads_shared(self) -> bool:
-        """Say whether this call may also read the shared store."""
-        return (
-            self.endpoint.include_shared
-            and self.project != SHARED_SLUG
-            and self.access_to(SHARED_SLUG) >= AccessTier.READER
-        )
+    def shared(self) -> str | None:
+        """Return the slug of the shared store if this call may read it beside its own."""
+        endpoint = self.settings.find_endpoint(SHARED_SLUG)
+        if endpoint is None or endpoint == self.endpoint or not self.endpoint.include_shared:
+            return None
+        return endpoint.slug if self.access_to(endpoint.slug) >= AccessTier.READER else None
 
     def views(self, *, include_shared: bool = True) -> dict[str, StoreView]:
         """Return the stores in reach at this moment, by project; a broken shared one is left out.
@@ -139,18 +139,20 @@ class Call:
             UnavailableError: the project's own store cannot be opened.
         """
         views = {self.project: self.store.view}
-        if include_shared and self.reads_shared:
+        shared = self.shared if include_shared else None
+        if shared is not None:
             with suppress(UnavailableError):
-                views[SHARED_SLUG] = self.house.catalog.get(SHARED_SLUG).view
+                views[shared] = self.house.catalog.get(shared).view
         return views
 
     def full_id(self, given: str) -> str:
         """Return an id with its project as the configuration spells it, the own one if none."""
         project, local = split_id(given)
-        if not project or project.casefold() == self.project.casefold():
+        if not project:
             return f"{self.project}:{local}"
-        if project.casefold() == SHARED_SLUG:
-            return f"{SHARED_SLUG}:{local}"
+        for slug in (self.project, self.shared):
+            if slug is not None and project.casefold() == slug.casefold():
+                return f"{slug}:{local}"
         return given
 
     def find(self, given_id: str) -> Record:
@@ -164,8 +166,8 @@ class Call:
         record = None
         if project == self.project:
             record = self.store.view.get(entry_id)
-        elif project == SHARED_SLUG and self.reads_shared:
-            record = self.house.catalog.get(SHARED_SLUG).view.get(entry_id)
+        elif project == self.shared:
+            record = self.house.catalog.get(project).view.get(entry_id)
         if record is None or is_expired(record.header, self.now):
             raise no_entry(given_id)
         return record
@@ -181,8 +183,8 @@ class Call:
         project = split_id(entry_id)[0]
         if project == self.project:
             return entry_id
-        if project == SHARED_SLUG and self.reads_shared:
-            raise invalid("id", f"entries of {SHARED_SLUG} are written through its own endpoint")
+        if project == self.shared:
+            raise invalid("id", f"entries of {project} are written through its own endpoint")
         raise no_entry(given_id)
 
     def new_local_id(self) -> str:

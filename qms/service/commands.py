@@ -85,17 +85,19 @@ class Services:
         )
         return row.handler(call, arguments)
 
-    def runs_inline(self, project: str, command: str) -> bool:
-        """Say whether a call needs nothing but RAM that is there already."""
+    def runs_inline(self, who: KeyMatch | Caller, project: str, command: str) -> bool:
+        """Say whether a call needs nothing but RAM that is there already.
+
+        A project that is closed to the caller counts like an absent one here too, so that not
+        even the time of the answer tells them apart.
+        """
         row = self._commands.get(command)
-        if row is None or not row.inline:
-            return False
-        endpoint = self.settings.find_endpoint(project)
-        loaded = self._house.catalog.loaded
-        return endpoint is None or (
-            loaded(endpoint.slug) is not None
-            and (not endpoint.include_shared or loaded(SHARED_SLUG) is not None)
-        )
+        needed = self._stores_needed(who, project)
+        return row is not None and row.inline and bool(needed) and not self._missing(needed)
+
+    def waits_for_store(self, who: KeyMatch | Caller, project: str) -> bool:
+        """Say whether a call will have to wait until a store is loaded."""
+        return bool(self._missing(self._stores_needed(who, project)))
 
     def report(self, who: KeyMatch | Caller | None) -> health.HealthReport:
         """Return how the server fares, with the stores that `who` may open; None sees them all."""
@@ -106,6 +108,18 @@ class Services:
             if who is None or _access(settings, who, slug) >= AccessTier.READER
         ]
         return health.report(self._house, opened, is_administrator=_is_administrator(settings, who))
+
+    def _stores_needed(self, who: KeyMatch | Caller, project: str) -> list[str]:
+        """Return the stores that a call may read: none in a project closed to the caller."""
+        settings = self.settings
+        endpoint = settings.find_endpoint(project)
+        if endpoint is None or _access(settings, who, project) < AccessTier.READER:
+            return []
+        shared = settings.find_endpoint(SHARED_SLUG) if endpoint.include_shared else None
+        return [endpoint.slug] if shared is None else [endpoint.slug, shared.slug]
+
+    def _missing(self, slugs: list[str]) -> list[str]:
+        return [slug for slug in slugs if self._house.catalog.loaded(slug) is None]
 
     def _admitted(self, command: str, access: AccessTier) -> Command:
         row = self._commands.get(command)

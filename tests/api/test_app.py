@@ -55,16 +55,22 @@ def test_answers_are_not_stored_nor_guessed_at(house: House) -> None:
 def test_a_command_that_needs_ram_alone_runs_inline_once_its_stores_are_loaded(
     house: House,
 ) -> None:
-    runs_inline = house.services.runs_inline
-    assert not runs_inline("projA", "getEntry")
+    def runs_inline(project: str, command: str = "getEntry") -> bool:
+        who = house.services.authenticate(key_of("reader"))
+        return house.services.runs_inline(who, project, command)
+
+    assert not runs_inline("projA")
 
     house.store("projA")
-    assert not runs_inline("projA", "getEntry")
+    assert not runs_inline("projA")
 
     house.store("shared")
-    assert runs_inline("PROJA", "getEntry")
+    assert runs_inline("PROJA")
     assert not runs_inline("projA", "upsertEntry")
     assert not runs_inline("projA", "noSuchCommand")
+    house.store("closed")
+    assert not runs_inline("closed")
+    assert not runs_inline("absent")
 
 
 def test_answers_inline_and_from_a_thread_are_the_same(house: House) -> None:

@@ -82,3 +82,15 @@ def test_no_error_names_a_path_of_the_machine(house: House) -> None:
     ):
         assert str(house.root).encode() not in answer.body
         assert b"Traceback" not in answer.body
+
+
+def test_a_client_that_leaves_while_it_sends_is_no_error_of_the_server(
+    house: House, caplog: pytest.LogCaptureFixture
+) -> None:
+    headers = [("content-type", "application/json"), ("x-api-key", key_of("reader"))]
+
+    house.client.request(
+        "POST", "/api/v1/projA/listEntries", headers=headers, chunks=[b"{"], leaves=True
+    )
+
+    assert [record for record in caplog.records if record.levelno >= logging.ERROR] == []

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from qms.config.addresses import ListenAddress
+from qms.host.console import bind
 from tests.support.server import ServerProcess, call_on
 
 
@@ -103,6 +105,13 @@ def test_the_port_answers_while_a_store_is_still_loading(tmp_path: Path) -> None
         report = server.call("shared", "health")
         loaded = {store["name"]: store["loaded"] for store in report["stores"]}
         assert loaded == {"default": False, "shared": True}
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
+def test_a_listening_socket_is_known_to_be_tcp_so_that_answers_are_not_delayed(host: str) -> None:
+    with bind(ListenAddress("http", host, 0)) as listener:
+        assert listener.proto == socket.IPPROTO_TCP
+        assert listener.getsockname()[1] > 0
 
 
 def test_an_address_in_use_is_said_and_exits_with_6(tmp_path: Path) -> None:

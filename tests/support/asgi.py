@@ -46,9 +46,10 @@ class AsgiClient:
         *,
         headers: Iterable[tuple[str, str]] = (),
         chunks: Iterable[bytes] = (b"",),
+        leaves: bool = False,
     ) -> Answer:
-        """Send one request, its body in chunks, and return the answer."""
-        work = self._send(method, path, headers, chunks)
+        """Send one request, its body in chunks, and return the answer; or leave before its end."""
+        work = self._send(method, path, headers, chunks, leaves=leaves)
         return asyncio.run_coroutine_threadsafe(work, self._loop).result(timeout=60)
 
     def post(self, path: str, content: Any, *, key: str | None = None) -> Answer:
@@ -65,6 +66,8 @@ class AsgiClient:
         path: str,
         headers: Iterable[tuple[str, str]],
         chunks: Iterable[bytes],
+        *,
+        leaves: bool,
     ) -> Answer:
         target, _, query = path.partition("?")
         scope = {
@@ -88,6 +91,8 @@ class AsgiClient:
 
         async def receive() -> dict[str, Any]:
             chunk = next(waiting, None)
+            if chunk is None and leaves:
+                return {"type": "http.disconnect"}
             return {"type": "http.request", "body": chunk or b"", "more_body": chunk is not None}
 
         async def send(message: Any) -> None:

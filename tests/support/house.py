@@ -110,10 +110,12 @@ class House:
         *,
         text: str = CONFIGURATION,
         disk: Disk | None = None,
+        before_opening: Callable[[str], None] = lambda _project: None,
     ) -> None:
         self.root = root
         self.clock = clock
         self.disk = disk or Disk()
+        self._before_opening = before_opening
         self.toml = root / "QuickMemoryServer.toml"
         self.toml.write_text(text, encoding="utf-8")
         self.configuration = Configuration(self.toml, self.disk, clock)
@@ -151,6 +153,7 @@ class House:
         self.catalog.close()
 
     def _open(self, project: str) -> MemoryStore:
+        self._before_opening(project)
         settings = self.configuration.settings
         endpoint = settings.find_endpoint(project)
         assert endpoint is not None
