@@ -77,7 +77,7 @@ def _headers(error: QmsError) -> dict[str, str]:
         return {"www-authenticate": "Bearer"}
     if isinstance(error, RateLimitedError):
         return {"retry-after": str(error.details.get("retryAfterSeconds", 1))}
-    if isinstance(error, TooLargeError):
+    if isinstance(error, TooLargeError) and error.details.get("field") == "body":
         # The rest of the body is not read: the connection cannot serve another request.
         return {"connection": "close"}
     return {}

@@ -44,8 +44,10 @@ def _translated(message: str) -> InvalidInputError:
     found = _PATH.search(message)
     path = found.group(1) if found else ""
     reason = _PATH.sub("", message)
-    if reason.startswith(("Object contains unknown field", "Object missing required field")):
-        name = _QUOTED.findall(reason)[0]
-        field = f"{path}.{name}" if path else name
-        return invalid(field, "is not known" if "unknown" in reason else "is required")
+    is_unknown = reason.startswith("Object contains unknown field")
+    if is_unknown or reason.startswith("Object missing required field"):
+        # A key may hold backticks itself, and then the text cannot be taken apart for certain.
+        name = next(iter(_QUOTED.findall(reason)), "")
+        field = ".".join(part for part in (path, name) if part)
+        return invalid(field or "request", "is not known" if is_unknown else "is required")
     return invalid(path or "request", reason[0].lower() + reason[1:])

@@ -10,6 +10,7 @@ import pytest
 from qms.config.addresses import ListenAddress
 from qms.host.console import bind
 from tests.support.server import ServerProcess, call_on
+from tests.support.waiting import eventually
 
 
 def test_a_first_run_prints_the_admins_key_once_and_where_it_listens(tmp_path: Path) -> None:
@@ -41,6 +42,39 @@ def test_a_signal_folds_the_stores_and_exits_with_0(tmp_path: Path, number: int)
     lines = (folder / "entries.jsonl").read_text(encoding="utf-8").splitlines()
     assert [json.loads(line)["id"] for line in lines] == [answer["id"]]
     assert (folder / ".qms" / "journal.wal").stat().st_size <= 8
+
+
+def is_refused(port: int) -> bool:
+    try:
+        socket.create_connection(("127.0.0.1", port)).close()
+    except ConnectionError:
+        return True
+    return False
+
+
+@pytest.mark.fault("F27")
+def test_a_request_under_way_ends_before_the_server_does(tmp_path: Path) -> None:
+    with ServerProcess(tmp_path) as server:
+        body = b'{"entry":{"kind":"note","body":"Late"}}'
+        connection = server.connect()
+        connection.putrequest("POST", "/api/v1/default/upsertEntry")
+        connection.putheader("Content-Type", "application/json")
+        connection.putheader("Content-Length", str(len(body)))
+        connection.putheader("X-Api-Key", server.key)
+        connection.endheaders(body[:10])
+        server.call("default", "health")  # by now the head was read, too
+        server.process.send_signal(signal.SIGTERM)
+        port = connection.port
+        eventually(lambda: is_refused(port))
+
+        connection.send(body[10:])
+        answer = connection.getresponse()
+
+        assert (answer.status, json.loads(answer.read())["created"]) == (200, True)
+        connection.close()
+        assert server.wait() == 0
+    entries = tmp_path / "MemoryStores" / "default" / "entries.jsonl"
+    assert len(entries.read_bytes().splitlines()) == 1
 
 
 def test_two_clients_writing_at_once_lose_nothing(tmp_path: Path) -> None:

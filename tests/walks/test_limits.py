@@ -153,6 +153,7 @@ def test_a_project_takes_no_more_bytes_than_its_quota(
         refusal = failure(answer)
         assert (refusal.status, refusal.code) == (413, "tooLarge")
         assert (refusal.details["limit"], refusal.details["maximum"]) == ("maxMegabytes", 1)
+        assert "connection" not in answer.headers
     assert as_writer("patchEntry", id="a", patch={"body": {"parts": None}})["entry"]["body"] == {
         "statement": "x"
     }
