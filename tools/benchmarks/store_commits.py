@@ -155,6 +155,7 @@ def upsert_rows(plan: Plan, folders: dict[int, Path]) -> list[Row]:
     """Measure one upsert after another at every size, folds apart, all sizes in each round."""
     with opened_all(folders) as stores:
         upserts = {size: Upserts(store, 3) for size, store in stores.items()}
+        started = {size: spend(one.one) for size, one in upserts.items()}
         first = min(folders)
         frame = frame_of(folders[first], upserts[first])
         raw = RawAppends(folders[first], frame, Disk())
@@ -163,7 +164,7 @@ def upsert_rows(plan: Plan, folders: dict[int, Path]) -> list[Row]:
         raw.close()
     by_size = dict(zip(upserts, ours, strict=True))
     base, bound = by_size[first].cpu_s, plan.bounds["upsert-growth"]
-    return [
+    rows = [
         Row(
             subject="one upsert, folds apart",
             entries=size,
@@ -174,6 +175,16 @@ def upsert_rows(plan: Plan, folders: dict[int, Path]) -> list[Row]:
             verdict=bound.judge(spent.cpu_s / base) if size != first else Verdict.SHOWN,
         )
         for size, spent in by_size.items()
+    ]
+    return rows + [
+        Row(
+            subject="first upsert after a load",
+            entries=size,
+            ours=both(spent),
+            raw=both(bare),
+            figure="makes the index of titles",
+        )
+        for size, spent in started.items()
     ]
 
 
