@@ -72,8 +72,7 @@ def store(
         for row in _store_rows(plan, Path(scratch), only or SUBJECTS):
             print(f"{row.subject}, {row.entries:,}: {row.figure}", file=sys.stderr, flush=True)
             rows.append(row)
-    print(table(rows, markdown=markdown))
-    print(f"\n{summary(rows)}")
+    print(f"{table(rows, markdown=markdown)}\n\n{summary(rows)}")
     if any(row.verdict is Verdict.BROKEN for row in rows):
         sys.exit(1)
 

@@ -2,6 +2,7 @@
 
 import json
 import re
+import statistics
 import subprocess
 import time
 from collections.abc import Callable
@@ -11,9 +12,9 @@ import psutil
 
 from qms.fsio.disk import Disk
 from tools.benchmarks.corpus import documents, lines
-from tools.benchmarks.measure import Plan, Row, Spent, Verdict, alternate, both, duration, spend
+from tools.benchmarks.measure import Plan, Row, Spent, Verdict, both, duration, median_of, spend
 from tools.benchmarks.served import Client, NoServerError, serving
-from tools.benchmarks.store_commits import PROJECT, RawAppends, repeated
+from tools.benchmarks.store_commits import PROJECT, RawAppends
 from tools.benchmarks.store_loading import anonymous_mb
 
 _UPSERT = "one upsert over HTTP"
@@ -62,17 +63,7 @@ def _upsert_row(plan: Plan, client: Client, folder: Path, size: int) -> Row:
     raw = RawAppends(folder, frame, Disk())
     process = psutil.Process(client.process_id)
 
-    def ours() -> Spent:
-        before = _cpu_s(process)
-        times = [spend(upsert).wall_s for _ in range(plan.writes)]
-        return Spent(sorted(times)[len(times) // 2], (_cpu_s(process) - before) / len(times))
-
-    def bare() -> Spent:
-        cpu = repeated(raw.one, plan.writes).cpu_s
-        times = [spend(raw.one).wall_s for _ in range(plan.writes)]
-        return Spent(sorted(times)[len(times) // 2], cpu)
-
-    upserted, appended = alternate(plan.rounds, ours, bare)
+    upserted, appended = _alternated(plan, upsert, raw.one, process)
     raw.close()
     extra, bound = 1e3 * (upserted.wall_s - appended.wall_s), plan.bounds["http-extra"]
     return Row(
@@ -84,6 +75,20 @@ def _upsert_row(plan: Plan, client: Client, folder: Path, size: int) -> Row:
         bound=str(bound),
         verdict=bound.judge(extra),
     )
+
+
+def _alternated(
+    plan: Plan, upsert: Callable[[], None], append: Callable[[], None], process: psutil.Process
+) -> list[Spent]:
+    """Take turns write by write, so that both meet the same disk; CPU is the server's and ours."""
+    rounds: list[tuple[Spent, Spent]] = []
+    for _ in range(plan.rounds):
+        before = _cpu_s(process)
+        pairs = [(spend(upsert).wall_s, spend(append)) for _ in range(plan.writes)]
+        cpu_s = (_cpu_s(process) - before) / plan.writes
+        upserted = Spent(statistics.median(wall_s for wall_s, _ in pairs), cpu_s)
+        rounds.append((upserted, median_of([spent for _, spent in pairs])))
+    return [median_of(results) for results in zip(*rounds, strict=True)]
 
 
 def _frame(client: Client, folder: Path, upsert: Callable[[], None]) -> bytes:
