@@ -77,7 +77,8 @@ class Keeper:
     def tick(self) -> float:
         """Do what is due and return for how many seconds nothing will be."""
         now = self._monotonic()
-        waits = [self._attempt(duty, now) for duty in (self._look, self._fold, self._recover)]
+        duties = (self._prepare, self._look, self._fold, self._recover)
+        waits = [self._attempt(duty, now) for duty in duties]
         return max(0.0, min(waits))
 
     def _attempt(self, duty: Callable[[float], float], now: float) -> float:
@@ -95,6 +96,11 @@ class Keeper:
                 self._first_event_at = now
             latest = self._first_event_at + MAX_DEBOUNCES * debounce_s
             self._look_at = min(now + debounce_s, latest)
+
+    def _prepare(self, _now: float) -> float:
+        """Spare the first write what a load leaves for later; costs nothing after that."""
+        self._store.prepare()
+        return math.inf
 
     def _look(self, now: float) -> float:
         """Take in what a person changed in the file."""

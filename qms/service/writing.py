@@ -5,6 +5,7 @@ checked against what is queued before it, and not against what a reader saw some
 """
 
 from datetime import datetime
+from itertools import islice
 
 import msgspec
 
@@ -115,8 +116,7 @@ def _upsert_without_id(
     by_title: bool,
 ) -> Stored:
     header = header_of(document)
-    namesake = _same_title(draft, header, writing.now)
-    target = namesake if by_title else None
+    target = _same_title(draft, header, writing.now) if by_title else None
     check_version(target, if_version, header.title)
     twin = draft.find_exact(document)
     if twin is not None and living(draft, twin.header.id, writing.now) is not None:
@@ -204,11 +204,10 @@ def _same_title(draft: Draft, header: Header, now: datetime) -> Record | None:
 def _similar(draft: Draft, header: Header, now: datetime) -> tuple[Similar, ...]:
     """Return entries of the same title; nothing costlier runs inside the writer."""
     namesakes = draft.same_title(header.kind, header.namespace, header.title)
+    found = (record.header for record in namesakes if not is_expired(record.header, now))
     return tuple(
-        Similar(id=record.header.id, title=record.header.title, score=1.0)
-        for record in namesakes
-        if not is_expired(record.header, now)
-    )[:MAX_SIMILAR]
+        Similar(id=one.id, title=one.title, score=1.0) for one in islice(found, MAX_SIMILAR)
+    )
 
 
 def missing_targets(draft: Draft, header: Header, project: str) -> tuple[str, ...]:

@@ -56,7 +56,6 @@ def load(side: FileSide, journal: Journal) -> list[str]:
         if meta is not None and not start.is_current:
             notes.append("baseLost: deletions made while the server was down cannot be told")
         _load_strictly(side, state, digest, content.records, meta)
-    side.conflict_count = side.conflicts.count()
     return notes
 
 

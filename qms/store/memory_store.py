@@ -80,6 +80,10 @@ class MemoryStore:
         """
         return self._writer.commit(origin, plan)
 
+    def prepare(self) -> None:
+        """Make now what the first write would have to wait for."""
+        self.view.titles.prepare()
+
     def subscribe(self, listener: Listener) -> None:
         """Have `listener` called with sequence and change set once a commit is visible."""
         self._writer.subscribe(listener)
@@ -146,7 +150,7 @@ class MemoryStore:
             bytes=view.total_bytes,
             loaded=True,
             problems=len(self.problems()),
-            conflicts=self._side.conflict_count,
+            conflicts=self._side.conflicts.count(),
             held=self._side.held is not None,
             read_only=refusal is not None,
             read_only_reason=refusal.message if refusal else None,

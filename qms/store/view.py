@@ -4,7 +4,7 @@ A view never changes. A write makes the next one from persistent maps, sharing a
 what changed, and the store swaps one attribute; readers take no lock.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 import msgspec
 from immutables import Map
@@ -104,19 +104,16 @@ class ViewBuilder:
         self._drop_title(record.header)
         return record
 
-    def same_title(self, kind: str, namespace: str | None, title: str) -> list[Record]:
-        """Return the entries whose kind, namespace and case-folded title are these."""
+    def same_title(self, kind: str, namespace: str | None, title: str) -> Iterator[Record]:
+        """Yield the entries whose kind, namespace and case-folded title are these."""
         found = self._titles.get(title_key(kind, namespace, title))
         ids = [found] if isinstance(found, str) else found.prints if found else []
-        records = [self.records[entry_id] for entry_id in ids]
         folded = title.casefold()
-        return [
-            record
-            for record in records
-            if record.header.kind == kind
-            and record.header.namespace == namespace
-            and record.header.title.casefold() == folded
-        ]
+        for record in map(self.records.__getitem__, ids):
+            header = record.header
+            is_alike = header.kind == kind and header.namespace == namespace
+            if is_alike and header.title.casefold() == folded:
+                yield record
 
     def find_exact(self, document: Document) -> Record | None:
         """Return an entry of the same kind, namespace, title and body, or None."""
