@@ -59,11 +59,10 @@ class EntriesFile:
             return None
         return FileState(data, before) if self.identity() == before else None
 
-    def stage(self, chunks: Iterable[bytes], copy: Path) -> Staged:
-        """Write the next file and, under a temporary name, its copy; return what it is."""
+    def stage(self, chunks: Iterable[bytes], copy_staged: Path) -> Staged:
+        """Write the next file and its copy, both under temporary names; return what it is."""
         digest = hashlib.sha256()
         mode = self._mode()
-        copy_staged = copy.with_name(copy.name + ".tmp")
         self._disk.remove(self._staged)
         self._disk.remove(copy_staged)
         first = self._disk.open(self._staged, create=True, mode=mode)
@@ -123,16 +122,12 @@ class EntriesFile:
         self._previous_identity = None
         self._disk.remove(self._previous)
 
-    def sweep(self, base_digest: str | None, data: bytes | None) -> Path | None:
-        """Clear away what an interrupted fold left; return where a stranger's save was kept."""
-        if not self._staged.exists():
-            return None
-        left = self._disk.read(self._staged)
-        known = {hashlib.sha256(data).hexdigest() if data is not None else None, None}
-        is_ours = base_digest in known or hashlib.sha256(left).hexdigest() == base_digest
-        if is_ours:
-            self.drop_staged()
-            return None
+    def left_over(self) -> bytes | None:
+        """Return what an interrupted fold left under the temporary name, or None."""
+        return self._disk.read(self._staged) if self._staged.exists() else None
+
+    def keep_left_over(self) -> Path:
+        """Put a stranger's save that met an interrupted fold aside and return where it is."""
         for number in range(1, 1000):
             kept = self._previous.with_name(f"kept-{number}.jsonl")
             if not kept.exists():

@@ -68,8 +68,9 @@ def _fold(side: FileSide, snapshot: Snapshot) -> FoldOutcome:
     if side.entries.identity() != side.image.identity:
         return FoldOutcome.FILE_CHANGED
     side.archive.extend(_archive_lines(snapshot.records))
+    side.base.finish()
     image = render(side.image, snapshot.view, snapshot.pending)
-    staged = side.entries.stage(chunks(image), side.base.copy_path)
+    staged = side.entries.stage(chunks(image), side.base.staged_path)
     image.digest, image.identity = staged.digest, staged.identity
     if image.digest == side.image.digest:
         side.entries.drop_staged()

@@ -6,14 +6,19 @@ by the server and unknown to the base: kept.
 """
 
 from bisect import bisect_left
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Set
 
 import msgspec
 
 from qms.codec.hand_lines import GoodLine
 from qms.codec.lines import decode_line
+from qms.domain.changes import Put
+from qms.files.journal import JournalRecord, Operation
 from qms.store.image import Image, LineProblem
 from qms.store.view import Record, StoreView
+
+OwnLines = Mapping[str, Set[bytes | None]]
+"""Lines that the server may have put into the file, by id; None is a removal."""
 
 HOLD_MINIMUM = 10
 """So many entries may vanish from a file at once without a question."""
@@ -40,11 +45,29 @@ def must_hold(base_size: int, gone: int) -> bool:
     return gone > HOLD_MINIMUM and gone * 2 > base_size
 
 
+def own_lines(records: Iterable[JournalRecord]) -> OwnLines:
+    """Return what the server wrote of each entry since a person last did.
+
+    A fold that ends between swap and base leaves such lines in a file that nobody edited: taken
+    for a hand edit, they would go over what was written after them.
+    """
+    own: dict[str, set[bytes | None]] = {}
+    for record in records:
+        for change in record.change_set.changes:
+            if record.operation is Operation.ADOPT:
+                own.pop(change.id, None)
+            else:
+                line = change.line if isinstance(change, Put) else None
+                own.setdefault(change.id, set()).add(line)
+    return own
+
+
 def merge(
     base: Mapping[str, bytes],
     fresh: Mapping[str, GoodLine],
     gone: set[str],
     ours: StoreView,
+    own: OwnLines,
 ) -> Merge:
     """Return what has to change in RAM so that it holds the hand edit."""
     put: dict[str, GoodLine] = {}
@@ -52,7 +75,7 @@ def merge(
     lost: dict[str, Record] = {}
     for entry_id, theirs in fresh.items():
         before, current = base.get(entry_id), ours.get(entry_id)
-        if theirs.line == before:
+        if theirs.line == before or theirs.line in own.get(entry_id, ()):
             continue
         put[entry_id] = theirs
         if _changed(before, current) and current and not _is_same(current.line, theirs.line):

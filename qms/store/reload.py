@@ -23,7 +23,7 @@ from qms.files.entries import FileState
 from qms.fsio.disk import FileIdentity
 from qms.store.file_side import FileSide, Held
 from qms.store.image import FileReading, read_image
-from qms.store.merge import Merge, merge, missing_ids, must_hold, spoiled_ids
+from qms.store.merge import Merge, merge, missing_ids, must_hold, own_lines, spoiled_ids
 from qms.store.options import Origin, ReloadReport
 from qms.store.view import Record
 
@@ -90,7 +90,9 @@ def take(
     """Merge what was read into RAM, or hold it."""
     gone = missing_ids(base, reading.image)
     spoiled = spoiled_ids(side.image, reading.image, gone)
-    gone -= spoiled
+    own = own_lines(side.writer.uncut)
+    taken_out = {entry_id for entry_id in gone if None in own.get(entry_id, ())}
+    gone -= spoiled | taken_out
     if take_deletions is None:
         reason = reason_to_hold(side, reading, base, gone)
         if reason is not None:
@@ -100,12 +102,11 @@ def take(
             return ReloadReport(held=True, problems=len(reading.image.problems))
     copy_before_migration(side, reading)
     with side.writer.lock:
-        plan = merge(
-            base, reading.fresh, set() if take_deletions is False else gone, side.writer.view
-        )
+        stays = gone if take_deletions is False else set()
+        plan = merge(base, reading.fresh, gone - stays, side.writer.view, own)
         report = _adopt(side, plan, reading)
         reading.image.kept = {entry_id: base[entry_id] for entry_id in spoiled}
-        settle(side, reading, back_into_file=gone if take_deletions is False else set())
+        settle(side, reading, back_into_file=stays | taken_out)
     return report
 
 
@@ -113,7 +114,11 @@ def settle(side: FileSide, reading: FileReading, *, back_into_file: Iterable[str
     """Make the file just read the image, and note what it lacks."""
     view, image = side.writer.view, reading.image
     in_file = set(image.ids)
-    rewritten = [entry_id for entry_id, good in reading.fresh.items() if good.rewritten]
+    rewritten = [
+        entry_id
+        for entry_id, good in reading.fresh.items()
+        if good.rewritten or (record := view.get(entry_id)) is None or record.line != good.line
+    ]
     lines = {entry_id: good.line for entry_id, good in reading.fresh.items() if not good.rewritten}
     pending = dict.fromkeys([*side.writer.pending, *rewritten, *sorted(back_into_file)])
     for entry_id in list(pending):
@@ -276,5 +281,5 @@ def _take_late_writes(side: FileSide) -> None:
     if must_hold(len(base), len(gone)) or not any(reading.image.ids):
         return  # most likely an editor in the middle of writing: look again
     with side.writer.lock:
-        plan = merge(base, reading.fresh, gone, side.writer.view)
+        plan = merge(base, reading.fresh, gone, side.writer.view, own={})
         _adopt(side, plan, reading)
