@@ -13,6 +13,7 @@ import pytest
 
 from tests.support.oracle import LostWriteError, Oracle, operation
 from tests.support.stores import (
+    UnsyncedDisk,
     abandon,
     archived_texts,
     assert_files_whole,
@@ -84,7 +85,7 @@ def kill_again_and_again(folder: Path, kills: int, *options: str) -> Oracle:
 
 
 def check_after_crash(folder: Path, oracle: Oracle) -> None:
-    store = open_store(folder)
+    store = open_store(folder, disk=UnsyncedDisk())
     try:
         oracle.judge(state_of(store))
         assert store.status().conflicts == 0, store.conflicts()[-1]
