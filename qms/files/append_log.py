@@ -28,7 +28,11 @@ class AppendLog:
         Raises:
             OSError: none of them counts.
         """
-        recent = self._recent if self._recent is not None else self._load_recent()
+        recent = self._recent
+        if recent is None:
+            recent = self._load_recent()
+            if not recent.isdisjoint(lines):
+                self._disk.settle(self._path)  # a killed process may have left them unsynced
         fresh = [line for line in dict.fromkeys(lines) if line not in recent]
         if fresh:
             self._disk.append(self._path, self._start() + b"".join(line + b"\n" for line in fresh))

@@ -89,6 +89,15 @@ class EntriesFile:
         """Give up the staged file."""
         self._disk.remove(self._staged)
 
+    def keep(self) -> None:
+        """Give up the staged file, which is as the one in place, and make that one last.
+
+        Raises:
+            OSError: the file in place may be one whose swap failed on its way to the disk.
+        """
+        self.drop_staged()
+        self._disk.sync_folder(self.path.parent)
+
     def swap(self, expected: FileIdentity | None) -> bool:
         """Put the staged file in place unless somebody saved another one meanwhile.
 

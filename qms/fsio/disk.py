@@ -205,6 +205,14 @@ class Disk:
                 self.remove(path)  # so that the next attempt makes the name last, too
             raise
 
+    def settle(self, path: Path) -> None:
+        """Return after what is in a file is on stable storage, whoever wrote it."""
+        descriptor = self.open(path)
+        try:
+            self.sync(descriptor)
+        finally:
+            self.close(descriptor)
+
     def copy(self, source: Path, target: Path, *, sync: bool = False) -> None:
         """Copy a file's content through a temporary name, sharing blocks where possible."""
         temporary = target.with_name(target.name + ".tmp")

@@ -73,7 +73,7 @@ def _fold(side: FileSide, snapshot: Snapshot) -> FoldOutcome:
     staged = side.entries.stage(chunks(image), side.base.staged_path)
     image.digest, image.identity = staged.digest, staged.identity
     if image.digest == side.image.digest:
-        side.entries.drop_staged()
+        side.entries.keep()
         image.identity = side.image.identity
     elif not side.entries.swap(side.image.identity):
         return FoldOutcome.FILE_CHANGED

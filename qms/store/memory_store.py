@@ -61,7 +61,7 @@ class MemoryStore:
         """
         own = folder / ".qms"
         _make_folders(disk, folder, own)
-        journal = Journal(disk, own / "journal.wal")
+        journal = Journal(disk, own / "journal.wal", leading=(folder.parent, folder))
         writer = Writer(project, journal, disk=disk, folder=own, options=options)
         side = FileSide(writer, disk=disk, folder=folder, backup_root=backup_root, clock=clock)
         return cls(side, load(side, journal))
