@@ -20,6 +20,7 @@ from tests.support.stores import (
     Changes,
     State,
     UnsyncedDisk,
+    abandon,
     applied,
     archived_texts,
     assert_files_whole,
@@ -75,8 +76,10 @@ class Teller:
         folder: Path,
         disk: ScriptedDisk,
         *,
-        hear: Callable[[str], None] = lambda line: None,
-        mend: Callable[[MemoryStore], None] | None = None,
+        hear: Callable[[str], object] = lambda line: None,
+        mend: Callable[[MemoryStore], object] | None = None,
+        saved: Callable[[Path], object] = lambda path: None,
+        beginning_only: bool = False,
     ) -> None:
         self.folder = folder
         self.disk = disk
@@ -85,6 +88,8 @@ class Teller:
         self.told = 0
         self._hear = hear
         self._mend = mend
+        self._saved = saved
+        self._beginning_only = beginning_only
         self._store: MemoryStore | None = None
 
     @property
@@ -98,6 +103,9 @@ class Teller:
         self._fold()
         self._write(1)
         self._fold(meanwhile=[2])
+        if self._beginning_only:
+            abandon(self._store)
+            return
         self._edit_by_hand(3)
         self._fold(meanwhile=[4])
         self._write(5)
@@ -144,7 +152,7 @@ class Teller:
 
     def _edit_by_hand(self, number: int) -> None:
         self._hear(f"i {number}")
-        save_by_hand(self.folder, CHANGES[number])
+        self._saved(save_by_hand(self.folder, CHANGES[number]))
         for _ in range(_ATTEMPTS):
             if self.store.reload().settled:
                 break
@@ -165,7 +173,7 @@ class Teller:
         self._mend(self.store)
 
 
-def save_by_hand(folder: Path, changes: Changes) -> None:
+def save_by_hand(folder: Path, changes: Changes) -> Path:
     """Save the file by rename as an editor does, with these changes and no other."""
     path = folder / "entries.jsonl"
     lines = []
@@ -184,7 +192,7 @@ def save_by_hand(folder: Path, changes: Changes) -> None:
     ]
     saved = folder / "editor.swp"
     saved.write_text("".join(line + "\n" for line in lines), encoding="utf-8")
-    saved.replace(path)
+    return saved.replace(path)
 
 
 def allowed_states(report: list[str]) -> list[State]:
@@ -201,6 +209,14 @@ def assert_story_whole(folder: Path) -> None:
     assert_state(folder, STATES[-1])
     assert_files_whole(folder)
     assert sorted(archived_texts(folder)) == sorted(DELETED)
+
+
+def deleted_by(state: State) -> set[str]:
+    """Return the texts that were deleted on the way to a state of the story."""
+    seen: set[str] = set()
+    for before, changes in zip(STATES[: STATES.index(state)], CHANGES, strict=False):
+        seen |= {before[key] for key, text in changes.items() if text is None}
+    return seen
 
 
 class CarelessDisk(ScriptedDisk):
