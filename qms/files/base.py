@@ -3,6 +3,8 @@
 `base.jsonl` is a byte copy of that file, `base.json` says which one, and carries the last good
 version of entries whose line in the file is unreadable. Both are the server's own.
 
+`base.json` holds the same line twice: with one of them damaged nothing is lost.
+
 The base moves in one step, when `base.json` names the copy that was staged. Only then the copy gets
 its name; until it has it, it is found under the temporary one.
 """
@@ -55,16 +57,18 @@ class BaseFiles:
 
     def read_meta(self) -> BaseMeta | None:
         """Return what was last folded, or None when nothing was or the file is damaged."""
-        try:
-            envelope = msgspec.json.decode(self._disk.read(self._meta_path), type=_Envelope)
-            if envelope.format != _FORMAT or zlib.crc32(envelope.base) != envelope.crc32:
-                raise ValueError("checksum or format")
-            return msgspec.json.decode(envelope.base, type=BaseMeta)
-        except FileNotFoundError:
+        data = self._read(self._meta_path)
+        if data is None:
             return None
-        except (msgspec.MsgspecError, ValueError) as error:
-            log.warning("base not usable", extra={"reason": str(error)})
-            return None
+        middle = len(data) // 2
+        if data[:middle] != data[middle:]:
+            log.warning("base damaged", extra={"file": self._meta_path.name})
+        for part in (data[:middle], data[middle:]):
+            try:
+                return _read_envelope(part)
+            except (msgspec.MsgspecError, ValueError):
+                continue
+        return None
 
     def read_copy(self, digest: str | None) -> bytes | None:
         """Return the copy that has this digest, or None; without a digest the one that is there."""
@@ -99,4 +103,11 @@ class BaseFiles:
         """Put down what was folded, durably."""
         base = msgspec.Raw(msgspec.json.encode(meta))
         envelope = _Envelope(_FORMAT, zlib.crc32(base), base)
-        self._disk.put(self._meta_path, msgspec.json.encode(envelope))
+        self._disk.put(self._meta_path, (msgspec.json.encode(envelope) + b"\n") * 2)
+
+
+def _read_envelope(data: bytes) -> BaseMeta:
+    envelope = msgspec.json.decode(data, type=_Envelope)
+    if envelope.format != _FORMAT or zlib.crc32(envelope.base) != envelope.crc32:
+        raise ValueError("checksum or format")
+    return msgspec.json.decode(envelope.base, type=BaseMeta)
