@@ -101,8 +101,9 @@ def _is_same(first: bytes, second: bytes) -> bool:
 def spoiled_ids(base: Image, theirs: Image, gone: set[str]) -> set[str]:
     """Return the missing ids whose lines became unreadable instead of being taken out.
 
-    An unreadable line that still shows an id stands for that entry. One that shows none and was
-    not there before stands for whatever vanished between the same two neighbours.
+    An unreadable line that still shows an id stands for that entry. A new one that shows none
+    stands for whatever vanished between the same two neighbours. Entries whose line was unreadable
+    before stay as long as there are such lines.
     """
     if not gone:
         return set()
@@ -114,10 +115,12 @@ def spoiled_ids(base: Image, theirs: Image, gone: set[str]) -> set[str]:
             continue
         if problem.entry_id in gone:
             spoiled.add(problem.entry_id)
-        elif problem.entry_id is None and theirs.raws[problem.index] not in old:
+        elif problem.entry_id is None:
             nameless.append(problem)
     if nameless:
-        spoiled |= _between_neighbours(base, theirs, gone - spoiled, nameless)
+        spoiled |= gone & base.kept.keys()
+        fresh = [problem for problem in nameless if theirs.raws[problem.index] not in old]
+        spoiled |= _between_neighbours(base, theirs, gone - spoiled, fresh)
     return spoiled
 
 
