@@ -11,6 +11,7 @@ import pytest
 from qms.files.journal import read_journal
 from qms.store.memory_store import MemoryStore
 from tests.support.stores import (
+    Changes,
     State,
     UnsyncedDisk,
     abandon,
@@ -21,7 +22,7 @@ from tests.support.stores import (
 )
 
 FOLDED: State = {"a": "a1", "b": "b1", "spoiled": "s1"}
-WRITES = [{"a": "a2"}, {"c": "c1", "d": "d1"}, {"b": None}, {"a": "a3"}]
+WRITES: list[Changes] = [{"a": "a2"}, {"c": "c1", "d": "d1"}, {"b": None}, {"a": "a3"}]
 BAD_LINE = "{this line was spoiled by hand"
 
 
@@ -42,7 +43,7 @@ def make_store(folder: Path) -> list[State]:
     states = [state_of(store)]
     assert states == [FOLDED], "the entry of a bad line keeps its last good version"
     for changes in WRITES:
-        write(store, {**changes})
+        write(store, changes)
         states.append(state_of(store))
     abandon(store)
     return states
