@@ -18,6 +18,8 @@ from typing import Any, TextIO
 
 import msgspec
 
+from qms.telemetry.escapes import escape
+
 MAX_FIELD_CHARS = 4096
 """A longer field or message is cut: a log line is for reading."""
 
@@ -29,15 +31,6 @@ _MAX_DEPTH = 4
 _KEY = re.compile(r"qms(?:_|%5[fF])[A-Za-z0-9_-]{20,}")
 _REDACTED = "qms_[redacted]"
 
-_UNSAFE = re.compile(
-    "["
-    "\x00-\x1f\x7f-\x9f"  # C0 with ESC, DEL, C1 with CSI
-    "\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff"  # bidi, zero width, line separators
-    "\ud800-\udfff"  # lone surrogates, which no encoder takes
-    "\U000e0000-\U000e007f"  # invisible tag characters
-    "]"
-)
-_SHORT_ESCAPES = {"\n": r"\n", "\r": r"\r", "\t": r"\t"}
 _BARE = re.compile(r"[^\s\"=\\]+")
 
 _STANDARD_ATTRIBUTES = frozenset(vars(logging.makeLogRecord({}))) | {
@@ -184,17 +177,7 @@ def reset() -> None:
 
 def clean(text: str) -> str:
     """Return `text` without API keys, with every unsafe character written as an escape."""
-    return _UNSAFE.sub(_escape, _KEY.sub(_REDACTED, text))
-
-
-def _escape(match: re.Match[str]) -> str:
-    character = match.group()
-    if (short := _SHORT_ESCAPES.get(character)) is not None:
-        return short
-    code = ord(character)
-    if code < 0x100:
-        return f"\\x{code:02x}"
-    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+    return escape(_KEY.sub(_REDACTED, text))
 
 
 def _level_number(level: str) -> int:
