@@ -1,10 +1,15 @@
 """What every test can rely on."""
 
 import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.support.asgi import AsgiClient
+from tests.support.house import Clock, Door, House
 from tests.support.programs import is_ci, require
 
 # How long an example takes depends on the machine, and is no reason to fail.
@@ -12,6 +17,8 @@ settings.register_profile(
     "house", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True
 )
 settings.load_profile("house")
+
+EntryMaker = Callable[..., dict[str, Any]]
 
 
 def pytest_configure() -> None:
@@ -24,3 +31,54 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     for marker in item.iter_markers("needs"):
         for program in marker.args:
             require(program, in_ci=is_ci(os.environ))
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def house(tmp_path: Path, clock: Clock) -> Iterator[House]:
+    built = House(tmp_path, clock)
+    yield built
+    built.close()
+
+
+@pytest.fixture
+def client(house: House) -> AsgiClient:
+    return house.client
+
+
+@pytest.fixture
+def as_reader(house: House) -> Door:
+    return house.door("reader")
+
+
+@pytest.fixture
+def as_writer(house: House) -> Door:
+    return house.door("writer")
+
+
+@pytest.fixture
+def as_curator(house: House) -> Door:
+    return house.door("curator")
+
+
+@pytest.fixture
+def as_admin(house: House) -> Door:
+    return house.door("admin")
+
+
+@pytest.fixture
+def entry() -> EntryMaker:
+    """Make the entry of a request; every one differs from the others unless told otherwise."""
+    count = 0
+
+    def make(**overrides: Any) -> dict[str, Any]:
+        nonlocal count
+        count += 1
+        made = {"kind": "fact", "title": f"Fact {count}", "body": {"statement": f"It is {count}"}}
+        return {**made, **overrides}
+
+    return make

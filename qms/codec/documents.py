@@ -4,7 +4,6 @@ Load, fold and every command ask this module, so that they agree on what an entr
 """
 
 import hashlib
-import json
 import math
 import re
 from datetime import UTC, datetime
@@ -33,6 +32,7 @@ from qms.domain.slugs import is_slug
 
 _TITLE_CHARACTERS = 80
 _VALIDATION_PATH = re.compile(r" - at `(?:key in )?\$?\.?(.*)`$")
+_canonical_encoder = msgspec.json.Encoder(order="sorted")
 _KINDS = frozenset(kind.value for kind in Kind)
 
 
@@ -130,8 +130,7 @@ def normalise(document: Document, like: Document | None = None) -> Document:
 def version_of(document: Document) -> str:
     """Return the etag of an entry: 16 hex digits over its canonical JSON."""
     kept = {key: value for key, value in document.items() if _is_kept(key, document)}
-    canonical = json.dumps(kept, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    return hashlib.sha256(canonical.encode("utf-8")).hexdigest()[:16]
+    return hashlib.sha256(_canonical_encoder.encode(kept)).hexdigest()[:16]
 
 
 def _is_kept(key: str, document: Document) -> bool:

@@ -6,7 +6,7 @@ from typing import Any, NoReturn
 
 import msgspec
 
-from qms.domain.entry import Document, Header
+from qms.domain.entry import Header
 from qms.domain.errors import InvalidInputError
 from qms.domain.limits import Limits
 
@@ -18,15 +18,11 @@ _SURROGATE_ESCAPE = re.compile(rb"\\u[dD][89a-fA-F]")
 encode_line = _encoder.encode
 """Return a document as one line of compact UTF-8 JSON, without its newline."""
 
+decode_line = _decoder.decode
+"""Return the document of a line that this server wrote or has checked before."""
 
-def decode_line(line: bytes) -> Document:
-    """Return the document of a line that this server wrote or has checked before."""
-    return _decoder.decode(line)
-
-
-def decode_header(line: bytes) -> Header:
-    """Return the header of a line that this server wrote or has checked before."""
-    return _header_decoder.decode(line)
+decode_header = _header_decoder.decode
+"""Return the header of a line that this server wrote or has checked before."""
 
 
 def read_strictly(data: bytes, limits: Limits) -> Any:

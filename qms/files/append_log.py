@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from qms.fsio.disk import Disk
+from qms.fsio.disk import Disk, FileIdentity
 
 _TAIL_BYTES = 1 << 20
 
@@ -17,6 +17,8 @@ class AppendLog:
         self._disk = disk
         self._path = path
         self._recent: set[bytes] | None = None
+        self._counted: FileIdentity | None = None
+        self._count = 0
 
     def extend(self, lines: list[bytes]) -> None:
         """Append the lines that are not among the latest ones, durably.
@@ -26,7 +28,11 @@ class AppendLog:
         Raises:
             OSError: none of them counts.
         """
-        recent = self._recent if self._recent is not None else self._load_recent()
+        recent = self._recent
+        if recent is None:
+            recent = self._load_recent()
+            if not recent.isdisjoint(lines):
+                self._disk.settle(self._path)  # a killed process may have left them unsynced
         fresh = [line for line in dict.fromkeys(lines) if line not in recent]
         if fresh:
             self._disk.append(self._path, self._start() + b"".join(line + b"\n" for line in fresh))
@@ -46,8 +52,12 @@ class AppendLog:
         return found
 
     def count(self) -> int:
-        """Return how many lines there are."""
-        return self._disk.read(self._path).count(b"\n") if self._path.exists() else 0
+        """Return how many lines there are; the file is read only when it has changed."""
+        identity = self._disk.identity(self._path)
+        if identity != self._counted:
+            data = self._disk.read(self._path) if identity else b""
+            self._counted, self._count = identity, data.count(b"\n")
+        return self._count
 
     def forget_recent(self) -> None:
         """Stop guarding against repetition: nothing can be replayed any more."""

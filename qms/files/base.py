@@ -2,6 +2,11 @@
 
 `base.jsonl` is a byte copy of that file, `base.json` says which one, and carries the last good
 version of entries whose line in the file is unreadable. Both are the server's own.
+
+`base.json` holds the same line twice: with one of them damaged nothing is lost.
+
+The base moves in one step, when `base.json` names the copy that was staged. Only then the copy gets
+its name; until it has it, it is found under the temporary one.
 """
 
 import hashlib
@@ -48,34 +53,61 @@ class BaseFiles:
         self._disk = disk
         self._meta_path = folder / "base.json"
         self.copy_path = folder / "base.jsonl"
+        self.staged_path = folder / "base.jsonl.tmp"
 
     def read_meta(self) -> BaseMeta | None:
         """Return what was last folded, or None when nothing was or the file is damaged."""
-        try:
-            envelope = msgspec.json.decode(self._disk.read(self._meta_path), type=_Envelope)
-            if envelope.format != _FORMAT or zlib.crc32(envelope.base) != envelope.crc32:
-                raise ValueError("checksum or format")
-            return msgspec.json.decode(envelope.base, type=BaseMeta)
-        except FileNotFoundError:
+        data = self._read(self._meta_path)
+        if data is None:
             return None
-        except (msgspec.MsgspecError, ValueError) as error:
-            log.warning("base not usable", extra={"reason": str(error)})
-            return None
+        middle = len(data) // 2
+        if data[:middle] != data[middle:]:
+            log.warning("base damaged", extra={"file": self._meta_path.name})
+        for part in (data[:middle], data[middle:]):
+            try:
+                return _read_envelope(part)
+            except (msgspec.MsgspecError, ValueError):
+                continue
+        return None
 
-    def read_copy(self) -> bytes | None:
-        """Return the copy of the file, or None when there is none."""
-        try:
-            return self._disk.read(self.copy_path)
-        except FileNotFoundError:
-            return None
+    def read_copy(self, digest: str | None) -> bytes | None:
+        """Return the copy that has this digest, or None; without a digest the one that is there."""
+        copy = self._read(self.copy_path)
+        if digest is None or (copy is not None and digest_of(copy) == digest):
+            return copy
+        staged = self._read(self.staged_path)
+        return staged if staged is not None and digest_of(staged) == digest else None
+
+    def finish(self) -> None:
+        """Give the copy its name if the last fold did not come to that.
+
+        Raises:
+            OSError: it still stands under its temporary name.
+        """
+        meta = self.read_meta() if self.staged_path.exists() else None
+        if meta is not None and digest_of(self._disk.read(self.staged_path)) == meta.sha256:
+            self._disk.replace(self.staged_path, self.copy_path)
 
     def commit(self, meta: BaseMeta) -> None:
-        """Put the staged copy in place and say what it is."""
-        self._disk.replace(self.copy_path.with_name(self.copy_path.name + ".tmp"), self.copy_path)
+        """Make the staged copy the base."""
         self.write_meta(meta)
+        self._disk.replace(self.staged_path, self.copy_path)
+
+    def _read(self, path: Path) -> bytes | None:
+        try:
+            return self._disk.read(path)
+        except FileNotFoundError:
+            return None
 
     def write_meta(self, meta: BaseMeta) -> None:
         """Put down what was folded, durably."""
         base = msgspec.Raw(msgspec.json.encode(meta))
         envelope = _Envelope(_FORMAT, zlib.crc32(base), base)
-        self._disk.put(self._meta_path, msgspec.json.encode(envelope))
+        self._disk.put(self._meta_path, (msgspec.json.encode(envelope) + b"\n") * 2)
+
+
+def _read_envelope(data: bytes) -> BaseMeta:
+    envelope = msgspec.json.decode(data, type=_Envelope)
+    if envelope.format != _FORMAT or zlib.crc32(envelope.base) != envelope.crc32:
+        raise ValueError("checksum or format")
+    return msgspec.json.decode(envelope.base, type=BaseMeta)

@@ -68,11 +68,10 @@ class EntriesFile:
             return None
         return FileState(data, before) if self.identity() == before else None
 
-    def stage(self, chunks: Iterable[bytes], copy: Path) -> Staged:
-        """Write the next file and, under a temporary name, its copy; return what it is."""
+    def stage(self, chunks: Iterable[bytes], copy_staged: Path) -> Staged:
+        """Write the next file and its copy, both under temporary names; return what it is."""
         digest = hashlib.sha256()
         mode = self._mode()
-        copy_staged = copy.with_name(copy.name + ".tmp")
         self._disk.remove(self._staged)
         self._disk.remove(copy_staged)
         first = self._disk.open(self._staged, create=True, mode=mode)
@@ -98,6 +97,15 @@ class EntriesFile:
     def drop_staged(self) -> None:
         """Give up the staged file."""
         self._disk.remove(self._staged)
+
+    def keep(self) -> None:
+        """Give up the staged file, which is as the one in place, and make that one last.
+
+        Raises:
+            OSError: the file in place may be one whose swap failed on its way to the disk.
+        """
+        self.drop_staged()
+        self._disk.sync_folder(self.path.parent)
 
     def swap(self, expected: FileIdentity | None) -> bool:
         """Put the staged file in place unless somebody saved another one meanwhile.
@@ -130,19 +138,14 @@ class EntriesFile:
         """Stop watching a replaced file."""
         self._disk.remove(replaced.path)
 
-    def sweep(self, base_digest: str | None, data: bytes | None) -> Path | None:
-        """Clear away what an interrupted fold left; return where a stranger's save was kept."""
+    def forget_all(self) -> None:
+        """Clear away the replaced files that another process watched."""
         for path in self._own_folder.glob("previous-*.jsonl"):
             self._disk.remove(path)
-        if not self._staged.exists():
-            return None
-        left = self._disk.read(self._staged)
-        known = {hashlib.sha256(data).hexdigest() if data is not None else None, None}
-        is_ours = base_digest in known or hashlib.sha256(left).hexdigest() == base_digest
-        if is_ours:
-            self.drop_staged()
-            return None
-        return self._keep_aside()
+
+    def left_over(self) -> bytes | None:
+        """Return what an interrupted fold left under the temporary name, or None."""
+        return self._disk.read(self._staged) if self._staged.exists() else None
 
     def keep_copy(self) -> Path:
         """Copy the file to the server's own folder, where nothing overwrites it."""
@@ -151,7 +154,8 @@ class EntriesFile:
         log.warning("file kept aside", extra={"file": kept.name})
         return kept
 
-    def _keep_aside(self) -> Path:
+    def keep_left_over(self) -> Path:
+        """Put a stranger's save that met a fold aside and return where it is."""
         kept = self._free_place()
         self._disk.rename(self._staged, kept)
         log.warning("save kept aside", extra={"file": kept.name})
@@ -187,7 +191,7 @@ class EntriesFile:
         if inside == ours:
             self.drop_staged()
         else:
-            self._keep_aside()
+            self.keep_left_over()
 
     def _link_previous(self, expected: FileIdentity | None) -> None:
         self.replaced = None

@@ -7,6 +7,7 @@ After `append` returns, every record handed to it is on stable storage. A record
 import logging
 import struct
 import zlib
+from collections.abc import Iterable
 from enum import IntEnum
 from pathlib import Path
 
@@ -107,11 +108,15 @@ def _read_frame(
 
 
 class Journal:
-    """An open journal file; one writer at a time, kept by the store."""
+    """An open journal file; one writer at a time, kept by the store.
 
-    def __init__(self, disk: Disk, path: Path) -> None:
+    `leading` are the folders that lead to the journal's own: it lasts only if their names do.
+    """
+
+    def __init__(self, disk: Disk, path: Path, *, leading: Iterable[Path] = ()) -> None:
         self._disk = disk
         self._path = path
+        self._unsynced_folders = list(leading)
         self._descriptor = -1
         self._is_damaged = False
         self.size = 0
@@ -128,10 +133,13 @@ class Journal:
     def start(self, content: JournalContent) -> None:
         """Cut a torn tail, set a damaged file aside, and be ready to append.
 
+        Records that are read here count from now on. A killed process may have left them, or the
+        name of the file, unsynced: both are made to last.
+
         Raises:
             OSError: the disk does not take it; the journal stays broken until `repair`.
         """
-        if content.damaged or content.torn_bytes or not content.good_bytes:
+        if content.records or content.damaged or content.torn_bytes or not content.good_bytes:
             if content.torn_bytes and not content.damaged:
                 log.warning(
                     "journal tail cut",
@@ -139,6 +147,7 @@ class Journal:
                 )
             self.repair()
         else:
+            self._sync_names()
             self._attach(content.good_bytes)
 
     def append(self, frames: bytes) -> None:
@@ -213,8 +222,14 @@ class Journal:
             raise
         self.size = len(data)
         # Until the new name is durable, an append to the new file could vanish with it.
-        self._disk.sync_folder(self._path.parent)
+        self._sync_names()
         self._attach(self.size)
+
+    def _sync_names(self) -> None:
+        while self._unsynced_folders:
+            self._disk.sync_folder(self._unsynced_folders[0])
+            del self._unsynced_folders[0]
+        self._disk.sync_folder(self._path.parent)
 
     def _attach(self, size: int) -> None:
         self._descriptor = self._disk.open(self._path, create=True)

@@ -185,7 +185,7 @@ class Disk:
         self.sync_folder(path.parent)
 
     def append(self, path: Path, data: bytes, *, mode: int = 0o600) -> None:
-        """Append to a file and sync it; on failure it is as long as before."""
+        """Append to a file and sync it; on failure it is as long as before, or not there."""
         is_new = not path.exists()
         descriptor = self.open(path, create=True, mode=mode)
         size = os.fstat(descriptor).st_size
@@ -193,13 +193,25 @@ class Disk:
             try:
                 self.write_all(descriptor, data)
                 self.sync(descriptor)
+                if is_new:
+                    self.sync_folder(path.parent)
             except OSError:
                 self.truncate(descriptor, size)
                 raise
+            finally:
+                self.close(descriptor)
+        except OSError:
+            if is_new:
+                self.remove(path)  # so that the next attempt makes the name last, too
+            raise
+
+    def settle(self, path: Path) -> None:
+        """Return after what is in a file is on stable storage, whoever wrote it."""
+        descriptor = self.open(path)
+        try:
+            self.sync(descriptor)
         finally:
             self.close(descriptor)
-        if is_new:
-            self.sync_folder(path.parent)
 
     def copy(self, source: Path, target: Path, *, sync: bool = False) -> None:
         """Copy a file's content through a temporary name, sharing blocks where possible."""

@@ -41,7 +41,6 @@ def adopt(side: FileSide, plan: Merge, reading: FileReading) -> ReloadReport:
                 for entry_id, record in plan.lost.items()
             ]
         )
-        side.conflict_count += len(plan.lost)
     changes: list[Change] = []
     records: dict[str, Record] = {}
     for entry_id, good in plan.put.items():

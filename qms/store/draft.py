@@ -1,5 +1,7 @@
 """A draft: what a plan sees and changes inside the writer, before anything is on disk."""
 
+from collections.abc import Iterator
+
 import msgspec
 
 from qms.codec.documents import encode_checked, header_of, version_of
@@ -36,8 +38,8 @@ class Draft:
         """Return an entry of the same kind, namespace, title and body, or None."""
         return self._builder.find_exact(document)
 
-    def same_title(self, kind: str, namespace: str | None, title: str) -> list[Record]:
-        """Return the entries whose kind, namespace and case-folded title are these."""
+    def same_title(self, kind: str, namespace: str | None, title: str) -> Iterator[Record]:
+        """Yield the entries whose kind, namespace and case-folded title are these."""
         return self._builder.same_title(kind, namespace, title)
 
     def find_by_title(self, kind: str, namespace: str | None, title: str) -> Record | None:

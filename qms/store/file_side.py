@@ -66,7 +66,6 @@ class FileSide:
         self.base = BaseFiles(disk, own)
         self.archive = AppendLog(disk, folder / "archive.jsonl")
         self.conflicts = AppendLog(disk, own / "conflicts.jsonl")
-        self.conflict_count = 0
         self.image = Image()
         self.moved: dict[str, bytes | None] = {}
         """How replayed hand edits moved the base, by id; None is a removal."""

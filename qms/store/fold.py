@@ -54,7 +54,10 @@ def fold(side: FileSide) -> FoldOutcome:
             side.failure = None
         except OSError as error:
             log.warning("fold postponed", extra={"project": side.project, "reason": str(error)})
-            side.failure = f"entries.jsonl cannot be written: {error.strerror or error}"
+            side.failure = (
+                f"entries.jsonl cannot be brought up to date now: {error.strerror or error};"
+                " the journal holds what is missing, and the next fold tries again"
+            )
             outcome = FoldOutcome.POSTPONED
         side.fold_took_s = time.monotonic() - started
         if outcome is not FoldOutcome.FOLDED:
@@ -67,11 +70,12 @@ def _fold(side: FileSide, snapshot: Snapshot) -> FoldOutcome:
     if side.entries.identity() != side.image.identity:
         return FoldOutcome.FILE_CHANGED
     side.archive.extend(_archive_lines(snapshot.records))
+    side.base.finish()
     image = render(side.image, snapshot.view, snapshot.pending)
-    staged = side.entries.stage(chunks(image), side.base.copy_path)
+    staged = side.entries.stage(chunks(image), side.base.staged_path)
     image.digest, image.identity = staged.digest, staged.identity
     if image.digest == side.image.digest:
-        side.entries.drop_staged()
+        side.entries.keep()
         image.identity = side.image.identity
     elif not side.entries.swap(side.image.identity):
         return FoldOutcome.FILE_CHANGED

@@ -5,7 +5,6 @@ import logging
 import msgspec
 
 from qms.codec.lines import decode_line
-from qms.domain.changes import Put
 from qms.domain.entry import SCHEMA_VERSION
 from qms.files.base import BaseMeta, digest_of
 from qms.files.entries import FileState
@@ -14,6 +13,7 @@ from qms.fsio.disk import FileIdentity
 from qms.store.adopt import conflict_line
 from qms.store.file_side import FileSide, Held
 from qms.store.image import FileReading, trusted_image
+from qms.store.merge import own_lines
 from qms.store.reload import (
     copy_before_migration,
     freeze_if_newer,
@@ -49,7 +49,7 @@ def load(side: FileSide, journal: Journal) -> list[str]:
         side.writer.refuse(error)
     state = _read_file(side)
     digest = digest_of(state.data) if state.data is not None else ""
-    notes = _sweep(side, meta, state)
+    notes = _sweep(side, meta, state, content.records)
     if content.damaged:
         notes.append("journalDamaged: what stood behind the damage was kept aside in .qms")
     start = _choose(side, meta, state, digest)
@@ -60,8 +60,7 @@ def load(side: FileSide, journal: Journal) -> list[str]:
     else:
         if meta is not None and not start.is_current:
             notes.append("baseLost: deletions made while the server was down cannot be told")
-        _load_strictly(side, state, digest, content.records, meta)
-    side.conflict_count = side.conflicts.count()
+        _load_strictly(side, state, digest, content.records, meta, is_edited=not start.is_current)
     return notes
 
 
@@ -73,29 +72,50 @@ def _read_file(side: FileSide) -> FileState:
     raise OSError("entries.jsonl changes faster than it can be read")
 
 
-def _sweep(side: FileSide, meta: BaseMeta | None, state: FileState) -> list[str]:
+def _sweep(
+    side: FileSide, meta: BaseMeta | None, state: FileState, records: list[JournalRecord]
+) -> list[str]:
+    """Clear away what an interrupted fold left; keep it when somebody saved it meanwhile."""
     try:
-        kept = side.entries.sweep(meta.sha256 if meta else None, state.data)
+        side.entries.forget_all()
+        left = side.entries.left_over()
+        if left is None:
+            return []
+        is_swapped = meta is None or digest_of(state.data or b"") != meta.sha256
+        if not is_swapped or _is_own(side, left, meta, state, records):
+            side.entries.drop_staged()
+            return []
+        kept = side.entries.keep_left_over()
     except OSError:
         return []  # a read-only folder: the next start sweeps
-    if kept is None:
-        return []
     return [f"saveKeptAside: a save met an interrupted fold and was kept as .qms/{kept.name}"]
 
 
+def _is_own(
+    side: FileSide,
+    left: bytes,
+    meta: BaseMeta | None,
+    state: FileState,
+    records: list[JournalRecord],
+) -> bool:
+    """Say whether a file holds nothing but lines that are known: then a fold was to replace it."""
+    known = {
+        *(state.data or b"").split(b"\n"),
+        *(side.base.read_copy(meta.sha256 if meta else None) or b"").split(b"\n"),
+        *(bytes(change.entry) for record in records for change in record.change_set.changes),
+    }
+    *lines, torn = left.split(b"\n")
+    return known.issuperset(lines) and any(line.startswith(torn) for line in known)
+
+
 def _choose(side: FileSide, meta: BaseMeta | None, state: FileState, digest: str) -> _Start:
-    if meta is None:
-        return _Start(None, is_current=True)
-    if digest == meta.sha256:
+    if meta is not None and digest == meta.sha256:
         return _Start(state.data or b"", is_current=True)
-    copy = side.base.read_copy()
-    if copy is None:
-        return _Start(None, is_current=False)
-    copy_digest = digest_of(copy)
-    if copy_digest == meta.sha256:
+    copy = side.base.read_copy(meta.sha256 if meta else None)
+    if meta is not None:
         return _Start(copy, is_current=False)
-    # A crash between the two files of the base: the copy is the newer one.
-    return _Start(None, is_current=copy_digest == digest)
+    # Without what it says the copy still tells whether the file is as it was.
+    return _Start(None, is_current=copy is not None and digest_of(copy) == digest)
 
 
 def _load_trusted(side: FileSide, meta: BaseMeta, start: _Start, state: FileState) -> bool:
@@ -125,6 +145,8 @@ def _load_strictly(
     digest: str,
     records: list[JournalRecord],
     meta: BaseMeta | None,
+    *,
+    is_edited: bool,
 ) -> None:
     """Load a file that was never folded here, or whose base is lost: all of it is a person's."""
     reading = read_file(side, state)
@@ -139,7 +161,8 @@ def _load_strictly(
     loaded = [Record(good.header, good.line) for good in reading.fresh.values()]
     sequence = meta.folded_sequence if meta else 0
     side.writer.view = bulk_view(side.project, loaded, sequence)
-    _keep_overwritten(side, reading, records, sequence)
+    if is_edited:
+        _keep_overwritten(side, reading, records, sequence)
     side.writer.replay(records, after=sequence)
     with side.writer.lock:
         settle(side, reading)
@@ -150,16 +173,15 @@ def _keep_overwritten(
     side: FileSide, reading: FileReading, records: list[JournalRecord], after: int
 ) -> None:
     """Keep a copy of lines that the journal goes over without a base to compare with."""
+    newer = [record for record in records if record.sequence > after]
+    last = {change.id: change for record in newer for change in record.change_set.changes}
+    own = own_lines(newer)
     lines = [
-        conflict_line(
-            change.id, Record(good.header, good.line), "base lost", reading.image.identity
-        )
-        for record in records
-        if record.sequence > after
-        for change in record.change_set.changes
-        if isinstance(change, Put)
-        and (good := reading.fresh.get(change.id)) is not None
-        and decode_line(good.line) != decode_line(change.line)
+        conflict_line(entry_id, Record(good.header, good.line), "base lost", reading.image.identity)
+        for entry_id, change in last.items()
+        if (good := reading.fresh.get(entry_id)) is not None
+        and good.line not in own.get(entry_id, ())
+        and decode_line(good.line) != decode_line(bytes(change.entry))
     ]
     if lines:
         side.conflicts.extend(lines)

@@ -65,7 +65,7 @@ class MemoryStore:
         """
         own = folder / ".qms"
         _make_folders(disk, folder, own)
-        journal = Journal(disk, own / "journal.wal")
+        journal = Journal(disk, own / "journal.wal", leading=(folder.parent, folder))
         writer = Writer(project, journal, disk=disk, folder=own, options=options)
         side = FileSide(writer, disk=disk, folder=folder, backup_root=backup_root, clock=clock)
         return cls(side, load(side, journal))
@@ -83,6 +83,10 @@ class MemoryStore:
             UnavailableError: the store is of a newer schema version, or closed.
         """
         return self._writer.commit(origin, plan)
+
+    def prepare(self) -> None:
+        """Make now what the first write would have to wait for."""
+        self.view.titles.prepare()
 
     def subscribe(self, listener: Listener) -> None:
         """Have `listener` called with sequence and change set once a commit is visible."""
@@ -150,7 +154,7 @@ class MemoryStore:
             bytes=view.total_bytes,
             loaded=True,
             problems=len(self.problems()),
-            conflicts=self._side.conflict_count,
+            conflicts=self._side.conflicts.count(),
             held=self._side.held is not None,
             read_only=refusal is not None,
             read_only_reason=refusal.message if refusal else None,

@@ -6,15 +6,20 @@ by the server and unknown to the base: kept.
 """
 
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 
 import msgspec
 
 from qms.codec.hand_lines import GoodLine
 from qms.codec.lines import decode_line
+from qms.domain.changes import Put
+from qms.files.journal import JournalRecord, Operation
 from qms.store.file_side import FoldedWrites
 from qms.store.image import FileReading, Image, LineProblem
 from qms.store.view import Record, StoreView
+
+OwnLines = Mapping[str, Set[bytes | None]]
+"""Lines that the server may have put into the file, by id; None is a removal."""
 
 HOLD_MINIMUM = 10
 """So many entries may vanish from a file at once without a question."""
@@ -41,11 +46,29 @@ def must_hold(base_size: int, gone: int) -> bool:
     return gone > HOLD_MINIMUM and gone * 2 > base_size
 
 
+def own_lines(records: Iterable[JournalRecord]) -> OwnLines:
+    """Return what the server wrote of each entry since a person last did.
+
+    A fold that ends between swap and base leaves such lines in a file that nobody edited: taken
+    for a hand edit, they would go over what was written after them.
+    """
+    own: dict[str, set[bytes | None]] = {}
+    for record in records:
+        for change in record.change_set.changes:
+            if record.operation is Operation.ADOPT:
+                own.pop(change.id, None)
+            else:
+                line = change.line if isinstance(change, Put) else None
+                own.setdefault(change.id, set()).add(line)
+    return own
+
+
 def merge(
     base: Mapping[str, bytes],
     fresh: Mapping[str, GoodLine],
     gone: set[str],
     ours: StoreView,
+    own: OwnLines,
     unseen: Set[str] = frozenset(),
 ) -> Merge:
     """Return what has to change in RAM so that it holds the hand edit.
@@ -57,7 +80,7 @@ def merge(
     lost: dict[str, Record] = {}
     for entry_id, theirs in fresh.items():
         before, current = base.get(entry_id), ours.get(entry_id)
-        if theirs.line == before:
+        if theirs.line == before or theirs.line in own.get(entry_id, ()):
             continue
         put[entry_id] = theirs
         if current is None and entry_id in unseen:
@@ -107,8 +130,9 @@ def _is_same(first: bytes, second: bytes) -> bool:
 def spoiled_ids(base: Image, theirs: Image, gone: set[str]) -> set[str]:
     """Return the missing ids whose lines became unreadable instead of being taken out.
 
-    An unreadable line that still shows an id stands for that entry. One that shows none and was
-    not there before stands for whatever vanished between the same two neighbours.
+    An unreadable line that still shows an id stands for that entry. A new one that shows none
+    stands for whatever vanished between the same two neighbours. Entries whose line was unreadable
+    before stay as long as there are such lines.
     """
     if not gone:
         return set()
@@ -120,10 +144,12 @@ def spoiled_ids(base: Image, theirs: Image, gone: set[str]) -> set[str]:
             continue
         if problem.entry_id in gone:
             spoiled.add(problem.entry_id)
-        elif problem.entry_id is None and theirs.raws[problem.index] not in old:
+        elif problem.entry_id is None:
             nameless.append(problem)
     if nameless:
-        spoiled |= _between_neighbours(base, theirs, gone - spoiled, nameless)
+        spoiled |= gone & base.kept.keys()
+        fresh = [problem for problem in nameless if theirs.raws[problem.index] not in old]
+        spoiled |= _between_neighbours(base, theirs, gone - spoiled, fresh)
     return spoiled
 
 

@@ -9,17 +9,23 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from qms.codec.hand_lines import NEWER_SCHEMA, is_utf16
-from qms.domain.changes import Remove
 from qms.domain.entry import SCHEMA_VERSION
 from qms.domain.errors import UnavailableError
 from qms.files.base import digest_of
 from qms.files.entries import FileState
-from qms.files.journal import Operation
 from qms.store.adopt import adopt
 from qms.store.file_side import FileSide, Held
 from qms.store.image import FileReading, Image, read_image
 from qms.store.late_writes import take_late_writes
-from qms.store.merge import merge, missing_ids, must_hold, spoiled_ids, unseen_ids
+from qms.store.merge import (
+    OwnLines,
+    merge,
+    missing_ids,
+    must_hold,
+    own_lines,
+    spoiled_ids,
+    unseen_ids,
+)
 from qms.store.options import ReloadReport
 
 log = logging.getLogger(__name__)
@@ -81,7 +87,9 @@ def take(
     """Merge what was read into RAM, or hold it."""
     gone = missing_ids(base, reading.image)
     spoiled = spoiled_ids(side.image, reading.image, gone)
-    gone -= spoiled
+    own = own_lines(side.writer.uncut)
+    taken_out = {entry_id for entry_id in gone if None in own.get(entry_id, ())}
+    gone -= spoiled | taken_out
     if take_deletions is None:
         reason = reason_to_hold(side, reading, base, gone)
         if reason is not None:
@@ -93,25 +101,19 @@ def take(
         return _restore(side, reading)
     copy_before_migration(side, reading)
     with side.writer.lock:
-        removed = set() if take_deletions is False else gone
-        unseen = unseen_ids(side.recent, reading, removed) | _removed_here(side, base)
-        plan = merge(base, reading.fresh, removed, side.writer.view, unseen)
+        stays = gone if take_deletions is False else set()
+        unseen = unseen_ids(side.recent, reading, gone - stays) | _removed_here(own, base)
+        plan = merge(base, reading.fresh, gone - stays, side.writer.view, own, unseen)
         report = adopt(side, plan, reading)
         reading.image.kept = {entry_id: base[entry_id] for entry_id in spoiled}
-        lost = gone if take_deletions is False else set()
-        settle(side, reading, back_into_file=[entry_id for entry_id in base if entry_id in lost])
+        back = stays | taken_out
+        settle(side, reading, back_into_file=[entry_id for entry_id in base if entry_id in back])
     return report
 
 
-def _removed_here(side: FileSide, base: dict[str, bytes]) -> set[str]:
+def _removed_here(own: OwnLines, base: dict[str, bytes]) -> set[str]:
     """Return what the server removed since the last fold and the base does not know any more."""
-    return {
-        change.id
-        for record in side.writer.uncut
-        if record.operation is Operation.COMMIT
-        for change in record.change_set.changes
-        if isinstance(change, Remove) and change.id not in base
-    }
+    return {entry_id for entry_id, lines in own.items() if None in lines and entry_id not in base}
 
 
 def _restore(side: FileSide, reading: FileReading) -> ReloadReport:
@@ -137,7 +139,11 @@ def settle(side: FileSide, reading: FileReading, *, back_into_file: Iterable[str
     """Make the file just read the image, and note what it lacks."""
     view, image = side.writer.view, reading.image
     in_file = set(image.ids)
-    rewritten = [entry_id for entry_id, good in reading.fresh.items() if good.rewritten]
+    rewritten = [
+        entry_id
+        for entry_id, good in reading.fresh.items()
+        if good.rewritten or (record := view.get(entry_id)) is None or record.line != good.line
+    ]
     lines = {entry_id: good.line for entry_id, good in reading.fresh.items() if not good.rewritten}
     pending = dict.fromkeys([*side.writer.pending, *rewritten, *back_into_file])
     for entry_id in list(pending):

@@ -4,8 +4,7 @@ A view never changes. A write makes the next one from persistent maps, sharing a
 what changed, and the store swaps one attribute; readers take no lock.
 """
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Iterator
 
 import msgspec
 from immutables import Map
@@ -14,6 +13,7 @@ from qms.codec.documents import version_of
 from qms.codec.lines import decode_header, decode_line
 from qms.domain.entry import Document, Header
 from qms.domain.relations import Relation
+from qms.store.titles import Titled, TitleIndex, fingerprint, title_key
 
 
 class Record(msgspec.Struct, frozen=True, gc=False):
@@ -40,21 +40,12 @@ class Record(msgspec.Struct, frozen=True, gc=False):
         return self.etag or version_of(self.document())
 
 
-class Titled(msgspec.Struct, frozen=True, gc=False):
-    """Several entries of one kind, namespace and case-folded title."""
-
-    prints: "Map[str, int]"
-    """Fingerprint of title and body, by id."""
-    ids: "Map[int, tuple[str, ...]]"
-    """The ids of each fingerprint: more than one only for exact duplicates."""
-
-
 class StoreView(msgspec.Struct, frozen=True):
     """One moment of a store."""
 
     project: str
     records: "Map[str, Record]" = Map()
-    titles: "Map[int, str | Titled]" = Map()
+    titles: TitleIndex = TitleIndex.made_by(dict)
     incoming: "Map[str, Map[str, None]]" = Map()
     sequence: int = 0
     total_bytes: int = 0
@@ -65,16 +56,6 @@ class StoreView(msgspec.Struct, frozen=True):
 
     def __len__(self) -> int:
         return len(self.records)
-
-
-def title_key(kind: str, namespace: str | None, title: str) -> int:
-    """Return the key under which entries of equal kind, namespace and folded title stand."""
-    return hash((str.__str__(kind), namespace, title.casefold()))
-
-
-def fingerprint(title: str, body: Any) -> int:
-    """Return a number that is equal for equal titles and bodies."""
-    return hash((title, msgspec.json.encode(body, order="sorted")))
 
 
 class ViewBuilder:
@@ -104,7 +85,7 @@ class ViewBuilder:
         ):
             if before is not None:
                 self._drop_title(before.header)
-            self.add_shared_title(record)
+            self._add_title(record)
         for relation in header.relations:
             sources = self._incoming.get(relation.target_id, _NO_SOURCES)
             if header.id not in sources:
@@ -123,19 +104,16 @@ class ViewBuilder:
         self._drop_title(record.header)
         return record
 
-    def same_title(self, kind: str, namespace: str | None, title: str) -> list[Record]:
-        """Return the entries whose kind, namespace and case-folded title are these."""
+    def same_title(self, kind: str, namespace: str | None, title: str) -> Iterator[Record]:
+        """Yield the entries whose kind, namespace and case-folded title are these."""
         found = self._titles.get(title_key(kind, namespace, title))
         ids = [found] if isinstance(found, str) else found.prints if found else []
-        records = [self.records[entry_id] for entry_id in ids]
         folded = title.casefold()
-        return [
-            record
-            for record in records
-            if record.header.kind == kind
-            and record.header.namespace == namespace
-            and record.header.title.casefold() == folded
-        ]
+        for record in map(self.records.__getitem__, ids):
+            header = record.header
+            is_alike = header.kind == kind and header.namespace == namespace
+            if is_alike and header.title.casefold() == folded:
+                yield record
 
     def find_exact(self, document: Document) -> Record | None:
         """Return an entry of the same kind, namespace, title and body, or None."""
@@ -179,7 +157,7 @@ class ViewBuilder:
         """Say whether the title has several entries, so that fingerprints have to follow."""
         return isinstance(self._titles.get(title_key(*_title_of(header))), Titled)
 
-    def add_shared_title(self, record: Record) -> None:
+    def _add_title(self, record: Record) -> None:
         """Enter a record that stands in `records` under its title."""
         header = record.header
         key = title_key(*_title_of(header))
@@ -187,14 +165,8 @@ class ViewBuilder:
         if found is None:
             self._titles = self._titles.set(key, header.id)
             return
-        if isinstance(found, str):
-            if found == header.id:
-                return
-            mark = _fingerprint_of(self.records[found])
-            found = Titled(Map({found: mark}), Map({mark: (found,)}))
-        mark = _fingerprint_of(record)
-        ids = found.ids.set(mark, (*found.ids.get(mark, ()), header.id))
-        self._titles = self._titles.set(key, Titled(found.prints.set(header.id, mark), ids))
+        if found != header.id:
+            self._titles = self._titles.set(key, _joined(found, record, self.records))
 
     def _drop_title(self, header: Header) -> None:
         key = title_key(*_title_of(header))
@@ -204,11 +176,9 @@ class ViewBuilder:
             prints = found.prints.delete(header.id)
             others = tuple(one for one in found.ids[mark] if one != header.id)
             ids = found.ids.set(mark, others) if others else found.ids.delete(mark)
-            self._titles = (
-                self._titles.set(key, Titled(prints, ids)) if prints else self._titles.delete(key)
-            )
+            self._titles = self._titles.set(key, Titled(prints, ids) if prints else None)
         elif found == header.id:
-            self._titles = self._titles.delete(key)
+            self._titles = self._titles.set(key, None)
 
 
 _NO_SOURCES: "Map[str, None]" = Map()
@@ -223,32 +193,37 @@ def _fingerprint_of(record: Record) -> int:
     return fingerprint(document["title"], document["body"])
 
 
+def _joined(found: str | Titled, record: Record, records: "Map[str, Record]") -> Titled:
+    """Return what stands under a title together with one more entry."""
+    if isinstance(found, str):
+        mark = _fingerprint_of(records[found])
+        found = Titled(Map({found: mark}), Map({mark: (found,)}))
+    mark = _fingerprint_of(record)
+    ids = found.ids.set(mark, (*found.ids.get(mark, ()), record.header.id))
+    return Titled(found.prints.set(record.header.id, mark), ids)
+
+
 def bulk_view(project: str, records: Iterable[Record], sequence: int) -> StoreView:
     """Return the view of many entries at once, as after a load; ids are distinct."""
-    total = 0
-    relating: list[Header] = []
-    shared_titles: list[Record] = []
-    with Map[str, Record]().mutate() as by_id, Map[int, "str | Titled"]().mutate() as by_title:
-        for record in records:
-            header = record.header
-            by_id[header.id] = record
-            total += len(record.line) + 1
-            key = hash((str.__str__(header.kind), header.namespace, header.title.casefold()))
-            if key in by_title:
-                shared_titles.append(record)
-            else:
-                by_title[key] = header.id
-            if header.relations:
-                relating.append(header)
-        view = StoreView(
-            project, by_id.finish(), by_title.finish(), _incoming_of(relating), sequence, total
-        )
-    if not shared_titles:
-        return view
-    builder = ViewBuilder(view)
-    for record in shared_titles:
-        builder.add_shared_title(record)
-    return builder.view()
+    by_id: Map[str, Record] = Map({record.header.id: record for record in records})
+    return StoreView(
+        project,
+        by_id,
+        TitleIndex.made_by(lambda: _titles_of(by_id)),
+        _incoming_of(record.header for record in by_id.values()),
+        sequence,
+        sum(len(record.line) for record in by_id.values()) + len(by_id),
+    )
+
+
+def _titles_of(records: "Map[str, Record]") -> dict[int, str | Titled]:
+    titles: dict[int, str | Titled] = {}
+    for entry_id, record in records.items():
+        key = title_key(*_title_of(record.header))
+        found = titles.setdefault(key, entry_id)
+        if found is not entry_id:
+            titles[key] = _joined(found, record, records)
+    return titles
 
 
 def _incoming_of(headers: Iterable[Header]) -> "Map[str, Map[str, None]]":

@@ -4,7 +4,6 @@ After `commit` returns, the change is on stable storage and every later view sho
 makes the next view holds `lock`; readers only read the attribute `view`.
 """
 
-import errno
 import logging
 import os
 import threading
@@ -98,23 +97,25 @@ class Writer:
         """Take a hand edit into journal and view; the caller holds `lock`.
 
         Raises:
-            OSError: the journal does not take it; it is visible all the same, no write is
-                possible until the journal takes it again.
+            OSError: the journal does not take it; what was added and changed is visible all the
+                same, no write is possible until the journal takes it again.
         """
         sequence = self.view.sequence + 1
         builder = ViewBuilder(self.view)
         for change in changes:
-            match change:
-                case Put(id=entry_id):
-                    one = records[entry_id]
-                    builder.put(Record(one.header, one.line, sequence, change.version))
-                case Remove(id=entry_id):
-                    builder.remove(entry_id)
+            if isinstance(change, Put):
+                one = records[change.id]
+                builder.put(Record(one.header, one.line, sequence, change.version))
+        without_removals = builder.view(sequence - 1)
+        for change in changes:
+            if isinstance(change, Remove):
+                builder.remove(change.id)
         record = JournalRecord(sequence, Operation.ADOPT, _change_set(origin, tuple(changes)))
         try:
             self._append(encode_record(record))
         except OSError:
-            self.view = builder.view(sequence - 1)
+            # A removal waits: without its record the last version would never be archived.
+            self.view = without_removals
             raise
         self._publish(builder.view(sequence), [record])
 
@@ -159,7 +160,7 @@ class Writer:
         """
         with self.lock:
             if self._journal.is_broken:
-                raise OSError(errno.EIO, "the journal is not usable now")
+                self._journal.repair()
             self._journal.cut(snapshot.journal_bytes)
             del self.uncut[: len(snapshot.records)]
             self._note_pending()

@@ -23,8 +23,8 @@ from qms.domain.bodies import Kind
 from qms.domain.entry import FIELD_DEFAULTS, FIELD_ORDER, REQUIRED_FIELDS, Document
 from qms.domain.errors import InvalidInputError
 from qms.domain.limits import DEFAULT_LIMITS, Limits
+from tests.support.boxes import NOW, PROJECT, entry
 from tests.support.refusals import refusal_or_none
-from tests.support.stores import NOW, PROJECT, entry
 from tests.support.strategies import documents, values, with_written_defaults
 
 

@@ -9,7 +9,7 @@ from qms.codec.hand_lines import BadLine, GoodLine, LineReader, bare, is_utf16
 from qms.codec.lines import decode_line, encode_line
 from qms.domain.entry import Document
 from qms.domain.limits import DEFAULT_LIMITS
-from tests.support.stores import NOW, PROJECT, entry
+from tests.support.boxes import NOW, PROJECT, entry
 from tests.support.strategies import documents
 
 READER = LineReader(project=PROJECT, limits=DEFAULT_LIMITS, instant=NOW)

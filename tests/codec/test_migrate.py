@@ -9,7 +9,7 @@ from qms.codec.migrate import is_newer, is_older, migrate
 from qms.domain.bodies import Kind, body_from_text
 from qms.domain.entry import SCHEMA_VERSION
 from qms.domain.limits import DEFAULT_LIMITS
-from tests.support.stores import EARLIER, PROJECT, entry
+from tests.support.boxes import EARLIER, PROJECT, entry
 
 
 @pytest.mark.parametrize("kind", Kind)

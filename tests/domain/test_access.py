@@ -17,7 +17,7 @@ from qms.domain.access import (
 )
 from qms.domain.entry import Header
 from qms.domain.errors import ConflictError, NotAllowedError
-from tests.support.stores import entry
+from tests.support.boxes import entry
 
 TIERS = tuple(AccessTier)
 

@@ -8,7 +8,7 @@ from qms.codec.documents import check
 from qms.domain.bodies import BODY_TYPES, MAIN_FIELDS, Kind, body_from_text, main_text
 from qms.domain.errors import InvalidInputError
 from qms.domain.limits import DEFAULT_LIMITS
-from tests.support.stores import PROJECT, entry
+from tests.support.boxes import PROJECT, entry
 
 MAIN_FIELD = {
     "note": "text",

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from qms.domain.entry import LOCAL_ID, split_id
 from qms.domain.ids import RANDOM_BYTES, derived_local_id, make_local_id
-from tests.support.stores import NOW
+from tests.support.boxes import NOW
 
 random_bytes = st.binary(min_size=RANDOM_BYTES, max_size=RANDOM_BYTES)
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from qms.codec.documents import header_of, instant_text
 from qms.domain.entry import Header, Retention
 from qms.domain.lifecycle import MAX_SECONDS, RetentionLengths, expiry, is_expired
-from tests.support.stores import NOW, entry
+from tests.support.boxes import NOW, entry
 
 
 def living_until(end: Any, **fields: Any) -> Header:

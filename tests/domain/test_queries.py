@@ -8,7 +8,7 @@ import pytest
 from qms.codec.documents import header_of
 from qms.domain.errors import InvalidInputError
 from qms.domain.queries import Filter, Sort, matches_document, matches_header, parse_sort
-from tests.support.stores import entry
+from tests.support.boxes import entry
 
 FULL = entry(
     tags=["x", "y"],

@@ -1,5 +1,5 @@
 """What the fault tests share."""
 
-from tests.support.stores import clock, tmp_store
+from tests.support.boxes import clock, tmp_store
 
 __all__ = ["clock", "tmp_store"]

@@ -11,7 +11,7 @@ import pytest
 from qms.codec import hand_lines
 from qms.store import image as image_module
 from qms.store.image import Image
-from tests.support.stores import StoreBox, entry, line_of, statement
+from tests.support.boxes import StoreBox, entry, line_of, statement
 
 BAD_LINES: dict[str, tuple[bytes, str]] = {
     "not JSON": (b"# remember to tidy this up", "notJson"),

@@ -9,7 +9,7 @@ import pytest
 
 from qms.domain.lifecycle import is_expired
 from qms.store.draft import Draft
-from tests.support.stores import NOW, StoreBox, entry, statement
+from tests.support.boxes import NOW, StoreBox, entry, statement
 
 JUMPS = [timedelta(days=365), timedelta(days=-365), timedelta(seconds=-1), timedelta(0)]
 
@@ -104,7 +104,7 @@ CHILD = """
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
-from tests.support.stores import Clock, StoreBox, statement
+from tests.support.boxes import Clock, StoreBox, statement
 
 box = StoreBox(Path(sys.argv[1]), clock=Clock(datetime.now(UTC)))
 before = box.text("a")

@@ -5,7 +5,7 @@ import pytest
 from qms.domain.errors import ConflictError
 from qms.store import render as render_module
 from qms.store.options import FoldOutcome
-from tests.support.stores import StoreBox, entry, line_of, statement
+from tests.support.boxes import StoreBox, entry, line_of, statement
 
 BOM = b"\xef\xbb\xbf"
 A, B, C = (line_of(entry(local)) for local in "abc")

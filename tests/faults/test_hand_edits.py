@@ -10,7 +10,7 @@ import pytest
 from qms.store import image as image_module
 from qms.store import reload as reload_module
 from qms.store.merge import Merge
-from tests.support.stores import StoreBox, entry, line_of, statement
+from tests.support.boxes import StoreBox, entry, line_of, statement
 
 Scene = Callable[[StoreBox], object]
 

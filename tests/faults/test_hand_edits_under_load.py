@@ -13,7 +13,7 @@ import pytest
 from qms.fsio.disk import Disk, FileIdentity
 from qms.store import merge as merge_module
 from qms.store import reload as reload_module
-from tests.support.stores import StoreBox, entry, line_of, statement
+from tests.support.boxes import StoreBox, entry, line_of, statement
 
 WRITERS = 4
 OWN = 6

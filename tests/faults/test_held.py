@@ -6,7 +6,7 @@ import pytest
 
 from qms.store import reload as reload_module
 from qms.store.options import FoldOutcome
-from tests.support.stores import StoreBox, entry, line_of, statement
+from tests.support.boxes import StoreBox, entry, line_of, statement
 
 COUNT = 12
 

@@ -9,7 +9,7 @@ import pytest
 
 from qms.domain.errors import StorageFullError
 from qms.store.options import FoldOutcome, StoreOptions
-from tests.support.stores import StoreBox, entry, line_of, statement
+from tests.support.boxes import StoreBox, entry, line_of, statement
 
 
 def run(*command: str) -> None:

@@ -14,8 +14,8 @@ from qms.fsio.disk import Disk
 from qms.store import loading as loading_module
 from qms.store import reload as reload_module
 from qms.store.options import FoldOutcome
+from tests.support.boxes import EARLIER, StoreBox, entry, line_of, statement
 from tests.support.disks import Killed, MortalDisk
-from tests.support.stores import EARLIER, StoreBox, entry, line_of, statement
 
 
 def draft(local: str, text: str) -> Document:

@@ -6,8 +6,8 @@ import pytest
 
 from qms.fsio import disk as disk_module
 from qms.store.options import FoldOutcome
+from tests.support.boxes import StoreBox, entry, line_of, statement
 from tests.support.disks import WindowsDisk
-from tests.support.stores import StoreBox, entry, line_of, statement
 
 CODES = [5, 32, 33]
 ALWAYS = 10_000

@@ -42,7 +42,7 @@ def file_in(
 
 
 def stage(file: EntriesFile, *chunks: bytes) -> str:
-    return file.stage(chunks, file.path.parent / ".qms" / "base.jsonl").digest
+    return file.stage(chunks, file.path.parent / ".qms" / "base.jsonl.tmp").digest
 
 
 def test_a_missing_file_is_read_as_such(tmp_path: Path) -> None:
@@ -146,19 +146,37 @@ def test_a_save_in_the_moment_of_the_swap_wins(tmp_path: Path, saves: int) -> No
     assert not (tmp_path / "entries.jsonl.tmp").exists()
 
 
-def test_a_sweep_drops_what_our_own_interrupted_fold_left(tmp_path: Path) -> None:
+def test_what_an_interrupted_fold_left_is_found_and_dropped(tmp_path: Path) -> None:
     file = file_in(tmp_path)
+    assert file.left_over() is None
     stage(file, b"half a fold\n")
 
-    assert file.sweep(digest_of(b"old\n"), b"old\n") is None
-    assert not (tmp_path / "entries.jsonl.tmp").exists()
+    assert file.left_over() == b"half a fold\n"
+    file.drop_staged()
+    assert file.left_over() is None
 
 
-def test_a_sweep_keeps_a_save_that_an_interrupted_swap_left(tmp_path: Path) -> None:
+def test_a_save_that_an_interrupted_swap_left_is_kept_aside(tmp_path: Path) -> None:
     file = file_in(tmp_path, content=b"our fold\n")
-    (tmp_path / "entries.jsonl.tmp").write_bytes(b"a person's save\n")
-    kept = file.sweep(digest_of(b"the base\n"), b"our fold\n")
+    for text in (b"a person's save\n", b"another\n"):
+        (tmp_path / "entries.jsonl.tmp").write_bytes(text)
+        kept = file.keep_left_over()
+        assert kept.read_bytes() == text
+        assert kept.parent == tmp_path / ".qms"
 
-    assert kept is not None
-    assert kept.read_bytes() == b"a person's save\n"
-    assert kept.parent == tmp_path / ".qms"
+    assert len(list((tmp_path / ".qms").glob("kept-*.jsonl"))) == 2
+
+
+def test_a_copy_is_kept_while_the_file_stays(tmp_path: Path) -> None:
+    file = file_in(tmp_path)
+
+    assert file.keep_copy().read_bytes() == file.path.read_bytes() == b"old\n"
+
+
+def test_replaced_files_of_another_process_are_cleared_away(tmp_path: Path) -> None:
+    file = file_in(tmp_path)
+    stage(file, b"new\n")
+    file.swap(file.identity())
+    EntriesFile(Disk(), tmp_path, tmp_path / ".qms").forget_all()
+
+    assert list((tmp_path / ".qms").glob("previous-*")) == []

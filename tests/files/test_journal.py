@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from qms.domain.changes import ChangeSet, Put, Remove
 from qms.files.journal import Journal, JournalRecord, Operation, encode_record, read_journal
 from qms.fsio.disk import Disk
-from tests.support.stores import NOW, entry, line_of
+from tests.support.boxes import NOW, entry, line_of
 
 
 def record(sequence: int, *, operation: Operation = Operation.COMMIT) -> JournalRecord:

@@ -33,7 +33,6 @@ def test_the_page_names_the_tests_of_each_id(marker: str) -> None:
     assert fill(page, files_by_id(marker)) == page
 
 
-@pytest.mark.xfail(reason="the fault tests of 0.1.0 are still being written")
 def test_every_fault_of_this_release_has_a_test() -> None:
     assert frozenset(files_by_id("fault")) >= FAULTS_OF_THIS_RELEASE
 

@@ -22,8 +22,8 @@ from qms.ingest.entries import (
     patched_document,
     replaced_document,
 )
+from tests.support.boxes import NOW, PROJECT, entry
 from tests.support.refusals import refusal_or_none
-from tests.support.stores import NOW, PROJECT, entry
 from tests.support.strategies import documents, values
 
 RULES = EntryRules(project=PROJECT)

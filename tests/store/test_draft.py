@@ -8,7 +8,7 @@ from qms.domain.errors import InvalidInputError
 from qms.domain.limits import DEFAULT_LIMITS, Limits
 from qms.store.draft import Draft
 from qms.store.view import StoreView
-from tests.support.stores import entry, line_of
+from tests.support.boxes import entry, line_of
 
 
 def draft(view: StoreView | None = None, limits: Limits = DEFAULT_LIMITS) -> Draft:

@@ -7,7 +7,7 @@ from qms.codec.hand_lines import LineReader
 from qms.domain.limits import DEFAULT_LIMITS
 from qms.store.image import FileReading, Image, read_image, split_lines, trusted_image
 from qms.store.render import chunks
-from tests.support.stores import NOW, entry, line_of
+from tests.support.boxes import NOW, entry, line_of
 
 READER = LineReader(project="p", limits=DEFAULT_LIMITS, instant=NOW)
 A, B, C = (line_of(entry(local)) for local in "abc")

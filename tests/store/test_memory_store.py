@@ -14,7 +14,7 @@ from qms.domain.errors import ConflictError, NotFoundError, UnavailableError
 from qms.store import image as image_module
 from qms.store.draft import Draft
 from qms.store.options import FoldOutcome, StoreOptions
-from tests.support.stores import NOW, StoreBox, entry, line_of, statement
+from tests.support.boxes import NOW, StoreBox, entry, line_of, statement
 
 # -- writing and reading
 

@@ -6,10 +6,11 @@ import pytest
 
 from qms.codec.documents import header_of
 from qms.codec.hand_lines import GoodLine
-from qms.store.image import Image, LineProblem
-from qms.store.merge import HOLD_MINIMUM, merge, missing_ids, must_hold, spoiled_ids
+from qms.store.file_side import FoldedWrites
+from qms.store.image import FileReading, Image, LineProblem
+from qms.store.merge import HOLD_MINIMUM, merge, missing_ids, must_hold, spoiled_ids, unseen_ids
 from qms.store.view import Record, bulk_view
-from tests.support.stores import line_of, statement
+from tests.support.boxes import line_of, statement
 
 
 def line(text: str) -> bytes:
@@ -26,7 +27,7 @@ def outcome(base: str | None, theirs: str | None, ours: str | None) -> tuple[Any
     fresh = {} if theirs is None or theirs == base else {"p:a": good(theirs)}
     gone = {"p:a"} if base is not None and theirs is None else set()
     records = [] if ours is None else [Record.from_line(line(ours), 3)]
-    plan = merge(before, fresh, gone, bulk_view("p", records, 3))
+    plan = merge(before, fresh, gone, bulk_view("p", records, 3), own={})
     return (
         [one.line for one in plan.put.values()],
         plan.removed,
@@ -66,6 +67,45 @@ def test_the_table_of_the_three_way_merge(
         ["p:a"] if removed else [],
         [line(lost)] if lost else [],
     )
+
+
+def test_a_line_that_the_server_wrote_itself_is_no_edit() -> None:
+    ours = bulk_view("p", [Record.from_line(line("3"), 3)], 3)
+    plan = merge({"p:a": line("1")}, {"p:a": good("2")}, set(), ours, own={"p:a": {line("2")}})
+
+    assert (plan.put, plan.lost) == ({}, {})
+
+
+def test_what_the_person_may_not_have_seen_leaves_a_copy() -> None:
+    ours = bulk_view("p", [Record.from_line(line("2"), 3)], 3)
+    base = {"p:a": line("2")}
+    edited = merge(base, {"p:a": good("1")}, set(), ours, own={}, unseen={"p:a"})
+    removed = merge(base, {}, {"p:a"}, ours, own={}, unseen={"p:a"})
+    back = merge({}, {"p:a": good("1")}, set(), bulk_view("p", [], 3), own={}, unseen={"p:a"})
+
+    assert edited.lost["p:a"].line == removed.lost["p:a"].line == line("2")
+    assert back.lost["p:a"].line == line("1")
+
+
+@pytest.mark.parametrize(
+    ("before", "seen", "unseen"),
+    [
+        ([{"p:a": b"2"}], {"p:a": b"2"}, set()),
+        ([{"p:a": b"2"}], {"p:a": b"1"}, {"p:a"}),
+        ([{"p:a": b"2", "p:b": b"2"}], {"p:a": b"1", "p:b": b"2"}, set()),
+        ([{"p:b": b"2"}, {"p:a": b"2"}], {"p:a": b"1", "p:b": b"1"}, {"p:a", "p:b"}),
+        ([{"p:b": b"2"}, {"p:a": b"2"}], {"p:a": b"1", "p:b": b"2"}, {"p:a"}),
+        ([{"p:b": b"2"}, {"p:a": b"2"}], {"p:a": b"2", "p:b": b"1"}, set()),
+        ([{"p:a": None}], {"p:a": b"1"}, {"p:a"}),
+    ],
+)
+def test_one_line_of_a_fold_in_the_file_shows_that_it_was_seen(
+    before: list[dict[str, bytes | None]], seen: dict[str, bytes], unseen: set[str]
+) -> None:
+    image = Image(ids=list(seen), raws=list(seen.values()))
+    reading = FileReading(image=image, fresh=dict.fromkeys(seen, good("1")))
+
+    assert unseen_ids([FoldedWrites(0.0, lines) for lines in before], reading, set()) == unseen
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from qms.codec.lines import encode_line
 from qms.store.image import Image, LineProblem
 from qms.store.render import chunks, render
 from qms.store.view import Record, StoreView, bulk_view
-from tests.support.stores import entry
+from tests.support.boxes import entry
 
 A, B, C, D = (encode_line(entry(local)) for local in "abcd")
 A2 = encode_line(entry("a", title="Changed"))

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from qms.codec.lines import encode_line
 from qms.store.view import Record, StoreView, ViewBuilder, bulk_view
-from tests.support.stores import entry
+from tests.support.boxes import entry
 
 
 def record(local: str, order: int = 1, **overrides: Any) -> Record:
@@ -111,8 +111,8 @@ def test_entries_of_one_title_are_found_without_case() -> None:
 
     found = builder.same_title("fact", None, "strasse")
     assert {one.header.id for one in found} == {"p:a", "p:b"}
-    assert builder.same_title("note", None, "strasse") == []
-    assert builder.same_title("fact", "n", "strasse") == []
+    assert list(builder.same_title("note", None, "strasse")) == []
+    assert list(builder.same_title("fact", "n", "strasse")) == []
 
 
 OPERATIONS = st.lists(

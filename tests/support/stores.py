@@ -1,221 +1,147 @@
-"""Stores for tests: a settable clock, entries, and one store in a folder of its own."""
+"""A store in a test: opening it, writing to it, and reading it as a plain dictionary.
+
+What a store holds is described by a flat state: the local id of every entry with its text, and
+`shared/<writer>` with what that writer put down in the one entry that all writers change.
+"""
 
 import os
-from collections.abc import Callable, Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import msgspec
-import pytest
 
-from qms.codec.documents import check, normalise
-from qms.domain.entry import Document
-from qms.domain.limits import DEFAULT_LIMITS
+from qms.domain.access import LOCAL_ADMIN
 from qms.fsio.disk import Disk
+from qms.ingest.entries import EntryRules, new_document, patched_document, replaced_document
 from qms.store.draft import Draft
 from qms.store.memory_store import MemoryStore
-from qms.store.options import FoldOutcome, Origin, StoreOptions
+from qms.store.options import Origin, StoreOptions
 
 PROJECT = "p"
-NOW = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
-EARLIER = "2026-01-01T00:00:00.000Z"
+SHARED = "shared"
+RULES = EntryRules(project=PROJECT)
+PATIENT = StoreOptions(retry_s=3600.0)
+"""A store that leaves read-only mode only when it is told to try."""
 
 
-class Clock:
-    """A clock that stands still until it is told the time."""
+class UnsyncedDisk(Disk):
+    """A disk for tests in which no machine dies: its syncs cost nothing."""
 
-    def __init__(self, now: datetime = NOW) -> None:
-        self.now = now
+    def sync(self, descriptor: int) -> None:
+        return
 
-    def __call__(self) -> datetime:
-        return self.now
-
-    def advance(self, **units: float) -> None:
-        """Move by a `timedelta` given by its keywords; negative ones go back."""
-        self.now += timedelta(**units)
+    def sync_folder(self, folder: Path) -> None:
+        return
 
 
-def entry(local: str = "a", /, **overrides: Any) -> Document:
-    """Return a valid fact; an override of `...` takes the field away."""
-    document: Document = {
-        "schemaVersion": 1,
-        "id": f"{PROJECT}:{local}",
-        "kind": "fact",
-        "title": f"Title of {local}",
-        "body": {"statement": f"Statement of {local}"},
-        "timestamps": {"createdUtc": EARLIER, "updatedUtc": EARLIER},
-    }
-    document.update(overrides)
-    return {key: value for key, value in document.items() if value is not ...}
+State = dict[str, str]
+Changes = dict[str, str | None]
 
 
-def line_of(document: Document) -> bytes:
-    """Return a document as a line of the file, without its newline."""
-    return msgspec.json.encode(document)
+def open_store(
+    folder: Path, *, disk: Disk | None = None, options: StoreOptions = PATIENT
+) -> MemoryStore:
+    return MemoryStore.open(
+        folder,
+        PROJECT,
+        disk=disk or Disk(),
+        options=options,
+        backup_root=folder.parent / "Backups",
+        clock=now,
+    )
 
 
-def statement(local: str, text: str, **overrides: Any) -> Document:
-    """Return a fact with the given statement."""
-    return entry(local, body={"statement": text}, **overrides)
+def now() -> datetime:
+    return datetime.now(UTC)
 
 
-class StoreBox:
-    """One store in its own folder, opened and reopened at will, and a person at its file."""
+def abandon(store: MemoryStore) -> None:
+    """Leave a store as a killed process does: nothing is folded, the descriptor is closed."""
+    journal = store._writer._journal
+    if journal._descriptor >= 0:
+        os.close(journal._descriptor)
+        journal._descriptor = -1
 
-    def __init__(
-        self,
-        root: Path,
-        *,
-        clock: Clock | None = None,
-        disk: Disk | None = None,
-        options: StoreOptions | None = None,
-        project: str = PROJECT,
-    ) -> None:
-        self.folder = root / "MemoryStores" / project
-        self.backups = root / "Backups"
-        self.path = self.folder / "entries.jsonl"
-        self.own = self.folder / ".qms"
-        self.clock = clock or Clock()
-        self.disk = disk or Disk()
-        self.options = options or StoreOptions()
-        self.project = project
-        self._store: MemoryStore | None = None
-        self._saves = 0
 
-    @property
-    def store(self) -> MemoryStore:
-        """Return the open store, opening it when it is not."""
-        return self._store or self.open()
+def write(store: MemoryStore, changes: Changes, *, verb: str = "upsertEntry") -> None:
+    """Make all changes in one commit; a text of None deletes."""
+    at = now()
 
-    def open(self, disk: Disk | None = None) -> MemoryStore:
-        """Open the store; another that is still open is left as a killed process leaves it."""
-        self._store = MemoryStore.open(
-            self.folder,
-            self.project,
-            disk=disk or self.disk,
-            options=self.options,
-            backup_root=self.backups,
-            clock=self.clock,
+    def plan(draft: Draft) -> None:
+        for key, text in changes.items():
+            _change(draft, key, text, at, patches=verb == "patchEntry")
+
+    store.commit(Origin(command=verb, user="tester", at_utc=at), plan)
+
+
+def _change(draft: Draft, key: str, text: str | None, at: datetime, *, patches: bool) -> None:
+    local, _, slot = key.partition("/")
+    entry_id = f"{PROJECT}:{local}"
+    if text is None:
+        draft.remove(entry_id)
+        return
+    given: dict[str, Any] = {"id": local, "kind": "note", "title": local, "body": text}
+    if slot:
+        given = {**given, "body": "shared by all", "metadata": {slot: text}}
+    record = draft.get(entry_id)
+    if record is None:
+        document = new_document(given, local_id=local, now=at, caller=LOCAL_ADMIN, rules=RULES)
+    elif slot or patches:
+        patch = {key: value for key, value in given.items() if key in ("body", "metadata")}
+        document = patched_document(patch, record.document(), now=at, rules=RULES)
+    else:
+        document = replaced_document(
+            given, record.document(), now=at, caller=LOCAL_ADMIN, rules=RULES
         )
-        return self._store
-
-    def close(self) -> None:
-        """Close the store as a clean stop does."""
-        if self._store is not None:
-            self._store.close()
-            self._store = None
-
-    def reopen(self) -> MemoryStore:
-        """Stop cleanly and start again."""
-        self.close()
-        return self.open()
-
-    def crash(self) -> None:
-        """Forget the open store without closing it: what is on disk is all there is."""
-        self._store = None
-
-    def origin(self, command: str = "test") -> Origin:
-        """Return who writes here, now."""
-        return Origin(command=command, user="tester", at_utc=self.clock())
-
-    def put(self, *documents: Document) -> None:
-        """Write documents in one change set; each is checked as a command would."""
-
-        def plan(draft: Draft) -> None:
-            for document in documents:
-                check(document, self.project, DEFAULT_LIMITS)
-                draft.put(normalise(document))
-
-        self.store.commit(self.origin(), plan)
-
-    def remove(self, *locals_: str) -> int:
-        """Delete entries by their local ids in one change set; return how many were there."""
-
-        def plan(draft: Draft) -> int:
-            before = draft.count
-            for local in locals_:
-                draft.remove(f"{self.project}:{local}")
-            return before - draft.count
-
-        return self.store.commit(self.origin(), plan)
-
-    def fold(self) -> None:
-        """Fold, and expect it to come to pass."""
-        assert self.store.fold() in (FoldOutcome.FOLDED, FoldOutcome.NOTHING)
-
-    def get(self, local: str) -> Document | None:
-        """Return an entry of the present view, or None."""
-        record = self.store.view.get(f"{self.project}:{local}")
-        return record.document() if record else None
-
-    def text(self, local: str) -> str | None:
-        """Return the statement of an entry, or None when it is not there."""
-        document = self.get(local)
-        return document["body"]["statement"] if document else None
-
-    def documents(self) -> dict[str, Document]:
-        """Return every entry of the present view by its local id."""
-        records = self.store.view.records.items()
-        return {key.partition(":")[2]: record.document() for key, record in records}
-
-    def lines(self) -> list[bytes]:
-        """Return the lines of the file; only the newline byte ends one."""
-        return self.path.read_bytes().removesuffix(b"\n").split(b"\n")
-
-    def save(self, data: bytes) -> None:
-        """Save the file as an editor does that writes in place."""
-        self.folder.mkdir(parents=True, exist_ok=True)
-        self.path.write_bytes(data)
-        self._move_time()
-
-    def save_by_rename(self, data: bytes) -> None:
-        """Save the file as an editor does that writes a new one and renames it."""
-        self.folder.mkdir(parents=True, exist_ok=True)
-        swap = self.path.with_name(".entries.jsonl.swp")
-        swap.write_bytes(data)
-        swap.replace(self.path)
-        self._move_time()
-
-    def save_lines(self, *lines: bytes) -> None:
-        """Save the file with these lines."""
-        self.save(b"".join(line + b"\n" for line in lines))
-
-    def edit(self, change: Callable[[bytes], bytes]) -> None:
-        """Read the file, change it, and save it in place."""
-        self.save(change(self.path.read_bytes()))
-
-    def codes(self) -> list[tuple[str, int | None]]:
-        """Return code and line of every problem the store reports."""
-        return [(problem.code, problem.line) for problem in self.store.problems()]
-
-    def archived(self) -> list[dict[str, Any]]:
-        """Return the lines of the archive."""
-        path = self.folder / "archive.jsonl"
-        data = path.read_bytes() if path.exists() else b""
-        return [msgspec.json.decode(line) for line in data.splitlines()]
-
-    def conflict_texts(self) -> list[str]:
-        """Return the statements that gave way to a hand edit."""
-        return [one["entry"]["body"]["statement"] for one in self.store.conflicts()]
-
-    def _move_time(self) -> None:
-        """Give each save a time of its own: a file system's clock ticks only every few ms."""
-        self._saves += 1
-        status = self.path.stat()
-        at = status.st_mtime_ns + self._saves * 1_000_000
-        os.utime(self.path, ns=(at, at))
+    draft.put(document)
 
 
-@pytest.fixture
-def clock() -> Clock:
-    """Return a clock that a test can set."""
-    return Clock()
+def state_of(store: MemoryStore) -> State:
+    return state_of_documents([record.document() for record in store.view.records.values()])
 
 
-@pytest.fixture
-def tmp_store(tmp_path: Path, clock: Clock) -> Iterator[StoreBox]:
-    """Return a store in a folder of its own; it opens with its first use."""
-    box = StoreBox(tmp_path, clock=clock)
-    yield box
-    box.close()
+def state_of_documents(documents: list[dict[str, Any]]) -> State:
+    state: State = {}
+    for document in documents:
+        local = document["id"].partition(":")[2]
+        if local == SHARED:
+            state |= {f"{SHARED}/{slot}": text for slot, text in document["metadata"].items()}
+        else:
+            state[local] = document["body"]["text"]
+    return state
+
+
+def applied(state: State, changes: Changes) -> State:
+    after = {key: text for key, text in state.items() if key not in changes}
+    return after | {key: text for key, text in changes.items() if text is not None}
+
+
+def lines_of(path: Path) -> list[dict[str, Any]]:
+    """Return the lines of a JSON lines file, every one of which has to be whole."""
+    data = path.read_bytes() if path.exists() else b""
+    assert data == b"" or data.endswith(b"\n"), f"{path.name} ends in a torn line"
+    return [msgspec.json.decode(line, type=dict[str, Any]) for line in data.split(b"\n")[:-1]]
+
+
+def archived_texts(folder: Path) -> list[str]:
+    return [line["entry"]["body"]["text"] for line in lines_of(folder / "archive.jsonl")]
+
+
+def assert_files_whole(folder: Path) -> None:
+    """Check that no file for people has a torn line, and no id stands twice."""
+    ids = [line["id"] for line in lines_of(folder / "entries.jsonl")]
+    assert len(ids) == len(set(ids))
+    lines_of(folder / "archive.jsonl")
+
+
+def assert_state(folder: Path, *allowed: State) -> State:
+    """Open the store as after a crash and check that it holds one of the allowed states."""
+    store = open_store(folder, disk=UnsyncedDisk())
+    try:
+        found = state_of(store)
+        assert found in allowed, f"found {found}, not one of {allowed}"
+        assert store.status().conflicts == 0, store.conflicts()
+        return found
+    finally:
+        abandon(store)

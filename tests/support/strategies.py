@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from qms.domain.bodies import Kind, body_from_text
 from qms.domain.entry import FIELD_DEFAULTS, Document
-from tests.support.stores import entry
+from tests.support.boxes import entry
 
 text = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 main_texts = text.filter(lambda value: bool(value.strip()))

@@ -1,0 +1,83 @@
+"""Errors on their way out: one shape for all of them, and nothing of the inside."""
+
+import logging
+import secrets
+from collections.abc import Awaitable, Callable
+from functools import wraps
+from http import HTTPStatus
+from typing import Any
+
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+
+from qms.api.answers import json_answer
+from qms.domain.errors import NotAuthenticatedError, QmsError, RateLimitedError, TooLargeError
+
+log = logging.getLogger(__name__)
+
+Handler = Callable[[Request], Awaitable[Response]]
+
+_HTTP_CODES = {
+    HTTPStatus.NOT_FOUND: ("notFound", "there is nothing at this address"),
+    HTTPStatus.METHOD_NOT_ALLOWED: ("methodNotAllowed", "this address does not take that method"),
+    HTTPStatus.UNSUPPORTED_MEDIA_TYPE: (
+        "unsupportedMediaType",
+        "send application/json, without a content encoding",
+    ),
+}
+
+
+def answers_errors(handler: Handler) -> Handler:
+    """Wrap a handler so that whatever it raises becomes an answer."""
+
+    @wraps(handler)
+    async def guarded(request: Request) -> Response:
+        try:
+            return await handler(request)
+        except QmsError as error:
+            return answer_expected(error)
+        except HTTPException as error:
+            return answer_http(error)
+        except ClientDisconnect:
+            return Response(status_code=400)  # nobody is there to read it
+        except Exception as error:  # noqa: BLE001 - the request boundary: logged, the server goes on
+            return answer_unexpected(request, error)
+
+    return guarded
+
+
+def answer_expected(error: QmsError) -> Response:
+    """Return the answer to an error of the tree."""
+    return json_answer(error.as_object(), status=error.http_status, headers=_headers(error))
+
+
+def answer_http(error: HTTPException) -> Response:
+    """Return the answer to what only HTTP knows: no such route, method or media type."""
+    status = HTTPStatus(error.status_code)
+    code, message = _HTTP_CODES.get(status, ("invalidRequest", status.phrase.lower()))
+    return json_answer(_body(code, message), status=status, headers=dict(error.headers or {}))
+
+
+def answer_unexpected(request: Request, error: Exception) -> Response:
+    """Log an error with its traceback and return an answer that names nothing but the log line."""
+    error_id = secrets.token_hex(8)
+    fields = {"errorId": error_id, "path": request.scope["path"]}
+    log.error("request failed", exc_info=error, extra=fields)
+    message = f"something unexpected happened: look for {error_id} in the log"
+    return json_answer(_body("internal", message, errorId=error_id), status=500)
+
+
+def _body(code: str, message: str, **details: Any) -> dict[str, Any]:
+    return {"error": {"code": code, "message": message, "details": details}}
+
+
+def _headers(error: QmsError) -> dict[str, str]:
+    if isinstance(error, NotAuthenticatedError):
+        return {"www-authenticate": "Bearer"}
+    if isinstance(error, RateLimitedError):
+        return {"retry-after": str(error.details.get("retryAfterSeconds", 1))}
+    if isinstance(error, TooLargeError) and error.details.get("field") == "body":
+        # The rest of the body is not read: the connection cannot serve another request.
+        return {"connection": "close"}
+    return {}

@@ -1,0 +1,26 @@
+"""What memoryctl works on, behind one door: a running server, or the files of a stopped one."""
+
+from typing import Any, Protocol
+
+
+class Backend(Protocol):
+    """Either of the two; `close` gives back what it holds."""
+
+    place: str
+    """What it is, for people: a server and its address, or files and their folder."""
+
+    keeps_cursors: bool
+    """Whether a cursor that it gives is still good for the next command."""
+
+    def send(self, project: str, command: str, body: bytes) -> Any:
+        """Run one command of the table on a JSON request and return the JSON object it answers.
+
+        Raises:
+            QmsError: what the command fails with, the same on both.
+        """
+
+    def projects(self) -> list[str]:
+        """Return the projects that the caller may see."""
+
+    def close(self) -> None:
+        """Give back what is held."""

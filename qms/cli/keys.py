@@ -1,0 +1,138 @@
+"""`memoryctl keys`: make keys in the root's own configuration file."""
+
+import time
+from datetime import datetime
+from pathlib import Path
+
+import click
+
+from qms.cli import output
+from qms.cli.arguments import Verb, shared_options
+from qms.cli.local import now
+from qms.cli.moments import moment_option, wire_text
+from qms.cli.remote import Remote
+from qms.cli.target import Asked, checked_root, running_url
+from qms.config.keys import KeyRecord
+from qms.config.settings import Settings
+from qms.config.toml_file import add_key, set_user
+from qms.domain.access import AccessTier
+from qms.domain.errors import NotAuthenticatedError, UnavailableError, invalid
+from qms.fsio.disk import Disk
+from qms.runtime.root import CONFIGURATION_NAME
+from qms.service.configuration import FIRST_ADMIN, Configuration, key_record, new_key
+
+TAKE_OVER_S = 15.0
+"""How long a running server is given to see the new key."""
+
+_PAUSE_S = 0.05
+_LABELS = [access.label for access in AccessTier]
+
+
+@click.group()
+def keys() -> None:
+    """Make keys, in the configuration file of the root."""
+
+
+@keys.command(cls=Verb, example="memoryctl keys create alice --tier writer --expires 90d")
+@click.argument("user", metavar="USER")
+@click.option("--label", default="", metavar="TEXT", help="What the key is for.")
+@moment_option(
+    "--expires", is_past=False, help="When it ends: 2026-12-31, or 90d from now; else never."
+)
+@click.option(
+    "--tier",
+    "label_of_access",
+    type=click.Choice(_LABELS),
+    help="Of the user; needed for a new one, except admin. One that is there gets it.",
+)
+@shared_options
+def create(
+    asked: Asked, user: str, label: str, expires: datetime | None, label_of_access: str | None
+) -> None:
+    """Make a key for a user and print it, once; on the files, even while a server runs.
+
+    So whoever owns the machine can always get in again: memoryctl keys create admin
+    """
+    root = _root_of(asked)
+    access = None if label_of_access is None else AccessTier.from_label(label_of_access)
+    if expires is not None and expires <= now():
+        raise invalid("expires", "is not in the future")
+    key = new_key()
+    record = key_record(key, now(), label=label, expires_utc=expires)
+    settings = _store(root, user, access, record)
+    if asked.as_json:
+        output.answer({"id": record.id, "key": key})
+    else:
+        output.line(key)
+    ends = f", until {wire_text(expires)}" if expires else ""
+    tier = settings.users[user].access.label
+    output.note(f"key {record.id} of {user}, tier {tier}{ends}; it is not shown again")
+    _await_server(root, key)
+
+
+def _root_of(asked: Asked) -> Path:
+    if asked.server_url is not None and not asked.names_root:
+        error = invalid("url", "keys are made on the files of a root, not over HTTP")
+        error.add_note("run it on the server's own machine, with --root")
+        raise error
+    root = checked_root(asked)
+    output.note(f"on the files in {root}")
+    return root
+
+
+def _store(root: Path, user: str, access: AccessTier | None, record: KeyRecord) -> Settings:
+    configuration = Configuration(root / CONFIGURATION_NAME, Disk(), now)
+    try:
+        first_key = configuration.load()
+        if first_key is not None:
+            output.note(f"admin key: {first_key}")
+
+        def change(text: str) -> str:
+            wanted = access if access is not None else _usual_access(configuration, user)
+            if wanted is not None:
+                text = set_user(text, user, wanted)
+            return add_key(text, user, record)
+
+        return configuration.edit(change)
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise UnavailableError(f"{configuration.path} cannot be used: {reason}") from error
+
+
+def _usual_access(configuration: Configuration, user: str) -> AccessTier | None:
+    """Return the tier to set when none was given: for a new admin only."""
+    if user in configuration.settings.users:
+        return None
+    if user == FIRST_ADMIN:
+        return AccessTier.ADMIN
+    error = invalid("tier", f"there is no user {user} yet: pass --tier to make one")
+    error.add_note(f"tiers are {', '.join(_LABELS)}")
+    raise error
+
+
+def _await_server(root: Path, key: str) -> None:
+    """Return when the server that owns the root, if any, takes the key."""
+    if (url := running_url(root)) is None:
+        return
+    deadline = time.monotonic() + TAKE_OVER_S
+    try:
+        while not _takes(url, key):
+            if time.monotonic() > deadline:
+                output.warning(f"the server at {url} does not take the key yet: see its health")
+                return
+            time.sleep(_PAUSE_S)
+    except UnavailableError as error:
+        output.warning(error.message)
+        return
+    output.note(f"the server at {url} takes it")
+
+
+def _takes(url: str, key: str) -> bool:
+    remote = Remote(url, key)
+    try:
+        remote.projects()
+    except NotAuthenticatedError:
+        return False
+    finally:
+        remote.close()
+    return True

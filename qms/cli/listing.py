@@ -1,0 +1,179 @@
+"""`memoryctl list`: memories by filter, as a table that fits the terminal."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import click
+
+from qms.cli import output
+from qms.cli.arguments import Verb, shared_options
+from qms.cli.fields import CURATION_TIERS, KIND_NAMES, KINDS, RETENTIONS, wire_fields
+from qms.cli.moments import moment_option
+from qms.cli.reading import show
+from qms.cli.target import Asked, Session, open_session
+from qms.domain.entry import split_id
+from qms.domain.errors import InvalidInputError
+from qms.domain.limits import DEFAULT_LIMITS
+from qms.domain.queries import DEFAULT_PAGE_SIZE, SORT_KEYS, Include
+
+_LEAST_TITLE = 20
+"""When a title would have fewer columns than this, other columns go first."""
+
+
+def _filters(function: Any) -> Any:
+    options = (
+        click.option(
+            "--kind",
+            "kinds",
+            metavar="KIND",
+            type=KINDS,
+            multiple=True,
+            help=f"Of one of these kinds: {KIND_NAMES}.",
+        ),
+        click.option("--tag", "tags", metavar="TAG", multiple=True, help="With all of these tags."),
+        click.option(
+            "--any-tag", "anyTags", metavar="TAG", multiple=True, help="With one of these tags."
+        ),
+        click.option(
+            "--curation-tier",
+            "tiers",
+            type=CURATION_TIERS,
+            multiple=True,
+            help="Trusted so far.",
+        ),
+        click.option("--retention", type=RETENTIONS, help="Living so long."),
+        click.option("--namespace", metavar="NAME", help="In this part of the project."),
+        click.option("--epic-slug", "epicSlug", metavar="SLUG", help="Of this epic."),
+        click.option("--epic-case", "epicCase", metavar="CASE", help="Of this case of an epic."),
+        click.option("--conversation-id", "conversationId", metavar="ID", help="Of this talk."),
+        click.option("--agent-id", "agentId", metavar="ID", help="Written by this agent."),
+        click.option("--source-type", "sourceType", metavar="TYPE", help="From such a source."),
+        moment_option(
+            "--created-after", "createdAfter", is_past=True, help="Made since; 7d means days ago."
+        ),
+        moment_option("--created-before", "createdBefore", is_past=True, help="Made before."),
+        moment_option("--updated-after", "updatedAfter", is_past=True, help="Changed since."),
+        moment_option("--updated-before", "updatedBefore", is_past=True, help="Changed before."),
+        click.option("--min-priority", "minPriority", type=int, help="Of at least this weight."),
+        click.option("--min-confidence", "minConfidence", type=float, help="At least so sure."),
+        click.option("--pinned/--no-pinned", default=None, help="Pinned, or not."),
+        click.option("--metadata", metavar="KEY=VALUE", multiple=True, help="With this metadata."),
+    )
+    for option in reversed(options):
+        function = option(function)
+    return function
+
+
+@click.command("list", cls=Verb, example="memoryctl list --kind fact --tag search --limit 20")
+@_filters
+@click.option(
+    "--sort",
+    metavar="KEY",
+    default="-updated",
+    show_default=True,
+    help=f"{', '.join(SORT_KEYS)}; - before it for descending.",
+)
+@click.option(
+    "--limit",
+    metavar="N",
+    type=click.IntRange(1),
+    default=DEFAULT_PAGE_SIZE,
+    show_default=True,
+    help="At most so many.",
+)
+@click.option("--all", "everything", is_flag=True, help="All of them, instead of --limit.")
+@click.option("--cursor", metavar="CURSOR", help="Go on where an earlier list ended.")
+@click.option(
+    "--include",
+    type=click.Choice([include.value for include in Include]),
+    default=Include.SUMMARY.value,
+    show_default=True,
+    help="How much of each memory.",
+)
+@shared_options
+def list_entries(
+    asked: Asked,
+    sort: str,
+    limit: int,
+    everything: bool,
+    cursor: str | None,
+    include: str,
+    **wanted: Any,
+) -> None:
+    """List memories, the last changed first."""
+    request = {"filter": wire_fields(wanted), "sort": sort, "include": include}
+    with open_session(asked) as session:
+        found = _collect(session, request, None if everything else limit, cursor)
+        keeps_cursors = session.backend.keeps_cursors
+    if asked.as_json:
+        output.answer(found)
+        return
+    _show_list(found["items"], include)
+    if found["nextCursor"]:
+        output.note(f"{len(found['items'])} shown, and there are more")
+        go_on = f"--cursor {found['nextCursor']}" if keeps_cursors else "--all or a larger --limit"
+        output.hint(f"go on with {go_on}")
+
+
+def _collect(
+    session: Session, request: Mapping[str, Any], limit: int | None, cursor: str | None
+) -> dict[str, Any]:
+    """Return as much of a list as was asked for, in the shape of one page."""
+    items: list[Any] = []
+    largest = DEFAULT_LIMITS.results
+    while True:
+        size = largest if limit is None else min(largest, limit - len(items))
+        page = {"size": size} | ({"cursor": cursor} if cursor else {})
+        try:
+            answer = session.call(session.project, "listEntries", {**request, "page": page})
+        except InvalidInputError as error:
+            # The limit of this server is lower than the usual one, and it says so.
+            allowed = error.details.get("maximum")
+            if error.details.get("limit") != "results" or not isinstance(allowed, int):
+                raise
+            if not 0 < allowed < largest:
+                raise
+            largest = allowed
+            continue
+        items += answer["items"]
+        cursor = answer["nextCursor"]
+        if cursor is None or (limit is not None and len(items) >= limit):
+            return {"items": items, "nextCursor": cursor}
+
+
+def _show_list(items: list[dict[str, Any]], include: str) -> None:
+    match include:
+        case Include.IDS:
+            for item in items:
+                output.line(item["id"])
+        case Include.FULL:
+            for number, item in enumerate(items):
+                if number:
+                    output.line("")
+                show(item)
+        case _ if items:
+            _show_table(items)
+        case _:
+            output.note("nothing found")
+
+
+def _show_table(items: list[dict[str, Any]]) -> None:
+    columns = {
+        "TITLE": [item["title"] for item in items],
+        "ID": [split_id(item["id"])[1] for item in items],
+        "KIND": [item["kind"] for item in items],
+        "UPDATED": [item["updatedUtc"][:16].replace("T", " ") for item in items],
+        "TAGS": [", ".join(item["tags"]) for item in items],
+    }
+    if output.is_terminal():
+        _drop_what_does_not_fit(columns)
+    output.table(list(columns), list(zip(*columns.values(), strict=True)), flexible=0)
+
+
+def _drop_what_does_not_fit(columns: dict[str, list[str]]) -> None:
+    for name in ("TAGS", "UPDATED", "KIND"):
+        others = [cells for head, cells in columns.items() if head != "TITLE"]
+        used = sum(max(map(output.width, cells)) + len(output.GAP) for cells in others)
+        if output.terminal_width() - used >= _LEAST_TITLE:
+            return
+        del columns[name]

@@ -1,0 +1,68 @@
+"""memoryctl on the files of a stopped server: the same commands, as the owner of the machine."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from qms.codec.lines import read_strictly
+from qms.domain.access import LOCAL_ADMIN
+from qms.domain.errors import InvalidInputError
+from qms.fsio.disk import Disk
+from qms.runtime.build import OpenRoot, open_root
+from qms.service.commands import Services
+from qms.telemetry import logs
+
+
+class Local:
+    """A root that this process owns until `close`, which folds what was written."""
+
+    keeps_cursors = False
+
+    def __init__(self, root: Path, *, command: str) -> None:
+        """Own a root.
+
+        Raises:
+            ConflictError: another process owns it.
+        """
+        self.place = f"files in {root}"
+        logs.configure(logs.LogOptions(level="warning"))
+        try:
+            self._opened = self._open(root, command)
+        except BaseException:
+            logs.reset()
+            raise
+        runtime = self._opened.runtime
+        self.first_key = self._opened.first_key
+        self._services = Services(runtime.configuration, runtime.catalog, clock=now)
+
+    def send(self, project: str, command: str, body: bytes) -> Any:
+        """Call one command."""
+        request = read_strictly(body, self._services.settings.global_.limits)
+        if not isinstance(request, dict):
+            raise InvalidInputError("the request must be a JSON object", field="body")
+        answer = self._services.call(LOCAL_ADMIN, project, command, request)
+        # Through JSON, so that what is printed is what the server would have sent.
+        return msgspec.json.decode(msgspec.json.encode(answer))
+
+    def projects(self) -> list[str]:
+        """Return every project of the root."""
+        return list(self._services.settings.endpoints)
+
+    def close(self) -> None:
+        """Fold, close, and give the root back."""
+        try:
+            self._opened.close()
+        finally:
+            logs.reset()
+
+    def _open(self, root: Path, command: str) -> OpenRoot:
+        # Named by its verb alone: a whole command line could hold a key.
+        name = f"memoryctl {command}"
+        return open_root(root, disk=Disk(), clock=now, command=name, in_background=False)
+
+
+def now() -> datetime:
+    """Return the present moment."""
+    return datetime.now(UTC)

@@ -1,0 +1,159 @@
+"""Printing: data to standard output, the rest to standard error, nothing that bites a terminal."""
+
+import json
+import os
+import shutil
+import sys
+import unicodedata
+from collections.abc import Iterable, Sequence
+from typing import Any, TextIO
+
+import click
+
+from qms.domain.errors import InvalidInputError, QmsError
+from qms.telemetry.escapes import escape, escape_json
+
+ELLIPSIS = "…"
+GAP = "  "
+
+_KEPT_IN_TEXT = "\n\t"
+
+
+def answer(value: Any) -> None:
+    """Print a JSON value on standard output."""
+    is_unicode = (sys.stdout.encoding or "").lower().startswith("utf")
+    _write(sys.stdout, json_text(value, ensure_ascii=not is_unicode))
+
+
+def json_text(value: Any, *, ensure_ascii: bool = False) -> str:
+    """Return a value as JSON for people, without characters that a terminal would obey."""
+    return escape_json(json.dumps(value, ensure_ascii=ensure_ascii, indent=2))
+
+
+def json_line(value: Any) -> str:
+    """Return a value as JSON on one line."""
+    return escape_json(json.dumps(value, ensure_ascii=False))
+
+
+def line(text: str) -> None:
+    """Print one line of data on standard output."""
+    _write(sys.stdout, escape(text))
+
+
+def text(content: str) -> None:
+    """Print text of several lines on standard output."""
+    _write(sys.stdout, escape(content, keep=_KEPT_IN_TEXT))
+
+
+def note(message: str) -> None:
+    """Say something on standard error."""
+    _write(sys.stderr, escape(message))
+
+
+def warning(message: str) -> None:
+    """Warn on standard error."""
+    _write(sys.stderr, _styled("warning:", sys.stderr, fg="yellow") + f" {escape(message)}")
+
+
+def hint(message: str) -> None:
+    """Say on standard error what to do next."""
+    _write(sys.stderr, _styled("hint:", sys.stderr, fg="cyan") + f" {escape(message)}")
+
+
+def failure(error: QmsError, *, about: str = "") -> None:
+    """Say on standard error what went wrong and, where it is known, what to do about it."""
+    where = f"{about}: " if about else ""
+    message = escape(where + error.message)
+    _write(sys.stderr, _styled("error:", sys.stderr, fg="red") + f" {message}")
+    for remark in getattr(error, "__notes__", ()):
+        hint(remark)
+
+
+def is_interactive() -> bool:
+    """Say whether a person sits there and can be asked."""
+    return sys.stdin.isatty()
+
+
+def confirm(question: str) -> bool:
+    """Ask before something that destroys.
+
+    Raises:
+        InvalidInputError: nobody is there to be asked.
+    """
+    if not is_interactive():
+        error = InvalidInputError(f"nobody is there to answer: {question}", field="yes")
+        error.add_note("pass --yes to go ahead, or --dry-run to see what would happen")
+        raise error
+    return ask(question)
+
+
+def ask(question: str) -> bool:
+    """Ask a person; anything but yes is no."""
+    sys.stderr.write(f"{escape(question)} [y/N] ")
+    sys.stderr.flush()
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]], *, flexible: int) -> None:
+    """Print rows under a head; on a terminal the `flexible` column is cut so that they fit."""
+    cells = [[escape(cell) for cell in row] for row in rows]
+    widths = [max(map(width, column)) for column in zip(head, *cells, strict=True)]
+    if is_terminal():
+        rest = sum(widths) - widths[flexible] + len(GAP) * (len(widths) - 1)
+        widths[flexible] = max(1, min(widths[flexible], terminal_width() - rest))
+    _write(sys.stdout, _styled(_row(head, widths), sys.stdout, bold=True))
+    for row in cells:
+        _write(sys.stdout, _row(row, widths))
+
+
+def is_terminal() -> bool:
+    """Say whether data goes to a terminal."""
+    return sys.stdout.isatty()
+
+
+def terminal_width() -> int:
+    """Return how many columns a line may have."""
+    return shutil.get_terminal_size().columns
+
+
+def width(content: str) -> int:
+    """Return how many columns a text takes."""
+    return sum(_character_width(character) for character in content)
+
+
+def cut(content: str, columns: int) -> str:
+    """Return the beginning of a text that fits, marked when something is missing."""
+    if width(content) <= columns:
+        return content
+    kept, used = "", 0
+    for character in content:
+        used += _character_width(character)
+        if used > columns - 1:
+            break
+        kept += character
+    return kept + ELLIPSIS
+
+
+def _row(cells: Sequence[str], widths: Sequence[int]) -> str:
+    fitted = [cut(cell, columns) for cell, columns in zip(cells, widths, strict=True)]
+    padded = [
+        cell + " " * (columns - width(cell)) for cell, columns in zip(fitted, widths, strict=True)
+    ]
+    return GAP.join(padded).rstrip()
+
+
+def _character_width(character: str) -> int:
+    if unicodedata.combining(character):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+
+
+def _styled(content: str, stream: TextIO, **style: Any) -> str:
+    uses_colour = stream.isatty() and not os.environ.get("NO_COLOR")
+    uses_colour = uses_colour and os.environ.get("TERM") != "dumb"
+    return click.style(content, **style) if uses_colour else content
+
+
+def _write(stream: TextIO, content: str) -> None:
+    stream.write(content + "\n")
+    stream.flush()

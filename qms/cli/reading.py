@@ -1,0 +1,57 @@
+"""`memoryctl get`: one memory, for a person or as JSON."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import click
+
+from qms.cli import output
+from qms.cli.arguments import Verb, shared_options
+from qms.cli.target import Asked, open_session
+from qms.domain.bodies import LIST_FIELDS, MAIN_FIELDS, Kind
+
+_LABEL_COLUMNS = 12
+
+
+@click.command(cls=Verb, example="memoryctl get default:release-train")
+@click.argument("entry_id", metavar="ID")
+@shared_options
+def get(asked: Asked, entry_id: str) -> None:
+    """Show one memory, by its id."""
+    with open_session(asked) as session:
+        found = session.call(session.project_of(entry_id), "getEntry", {"id": entry_id})
+    if asked.as_json:
+        output.answer(found)
+    else:
+        show(found["entry"], found["version"])
+
+
+def show(entry: Mapping[str, Any], version: str | None = None) -> None:
+    """Print one memory for a person."""
+    rest = {name: value for name, value in entry.items() if name not in ("id", "title", "body")}
+    times = rest.pop("timestamps", {})
+    output.line(entry["id"])
+    _field("title", entry.get("title", ""))
+    for name, value in {**rest, **times, "version": version}.items():
+        if value is not None and name not in ("schemaVersion", "project"):
+            _field(name, value)
+    _show_body(entry.get("kind", ""), entry.get("body", {}))
+
+
+def _show_body(kind: str, body: Any) -> None:
+    main = MAIN_FIELDS.get(Kind(kind), ()) if kind in frozenset(Kind) else ()
+    others = dict(body) if isinstance(body, dict) else {"body": body}
+    text = next((others.pop(name) for name in main if others.get(name)), "")
+    for name, value in others.items():
+        _field(f"body.{name}", value)
+    if isinstance(text, list) and set(main) <= LIST_FIELDS:
+        text = "\n".join(f"- {item}" for item in text)
+    output.line("")
+    output.text(str(text))
+
+
+def _field(name: str, value: Any) -> None:
+    if isinstance(value, list) and all(isinstance(item, str) for item in value):
+        value = ", ".join(value)
+    shown = value if isinstance(value, str) else output.json_line(value)
+    output.line(f"{name:<{_LABEL_COLUMNS}} {shown}")

@@ -1,0 +1,125 @@
+"""memoryctl on a running server, over HTTP."""
+
+import http.client
+import ssl
+from typing import Any
+from urllib.parse import SplitResult, quote, urlsplit
+
+import msgspec
+
+from qms.config.keys import PLAIN_KEY
+from qms.domain.errors import NotAuthenticatedError, QmsError, UnavailableError, invalid
+
+TIMEOUT_S = 120.0
+"""How long an answer may take: a store that is still loading is waited for."""
+
+_ERRORS = {error.code: error for error in QmsError.__subclasses__()}
+_EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - read, not listened on
+_UNHEALTHY = 503
+
+
+class Remote:
+    """One connection to a server, kept alive between commands."""
+
+    keeps_cursors = True
+
+    def __init__(self, url: str, key: str | None, *, timeout_s: float = TIMEOUT_S) -> None:
+        parts = _split(url)
+        self.place = f"server {url}"
+        self._url = url
+        self._base = parts.path.rstrip("/")
+        self._headers = {"Authorization": f"Bearer {_checked_key(key, url)}"}
+        self._connection = _connection(parts, timeout_s)
+
+    def send(self, project: str, command: str, body: bytes) -> Any:
+        """Post one command."""
+        path = f"/api/v1/{quote(project, safe='')}/{quote(command, safe='')}"
+        status, answer = self._request("POST", path, body)
+        if status != http.client.OK:
+            raise _error(answer, status, self._url)
+        return answer
+
+    def projects(self) -> list[str]:
+        """Return the stores of the server's report."""
+        status, answer = self._request("GET", "/health")
+        stores = answer.get("stores") if isinstance(answer, dict) else None
+        if status not in (http.client.OK, _UNHEALTHY) or not isinstance(stores, list):
+            raise _error(answer, status, self._url)
+        return [store["name"] for store in stores]
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._connection.close()
+
+    def _request(self, method: str, path: str, body: bytes | None = None) -> tuple[int, Any]:
+        headers = self._headers | ({"Content-Type": "application/json"} if body else {})
+        try:
+            self._connection.request(method, self._base + path, body, headers)
+            response = self._connection.getresponse()
+            content = response.read()
+        except (OSError, http.client.HTTPException) as error:
+            self._connection.close()
+            raise _no_answer(self._url, error) from error
+        try:
+            return response.status, msgspec.json.decode(content)
+        except msgspec.DecodeError:
+            raise _stranger(self._url, response.status) from None
+
+
+def _split(url: str) -> SplitResult:
+    try:
+        parts = urlsplit(url)
+        is_whole = parts.scheme in ("http", "https") and bool(parts.hostname)
+        is_whole = is_whole and parts.port != 0 and not (parts.query or parts.fragment)
+    except ValueError:
+        is_whole = False
+    if not is_whole or "@" in parts.netloc:
+        raise invalid("url", "must look like http://127.0.0.1:5080, without key, query or fragment")
+    return parts
+
+
+def _checked_key(key: str | None, url: str) -> str:
+    if key and PLAIN_KEY.fullmatch(key):
+        return key
+    problem = "asks for a key" if not key else "takes no key with such characters in it"
+    error = NotAuthenticatedError(f"the server at {url} {problem}")
+    raise with_key_hints(error)
+
+
+def with_key_hints(error: NotAuthenticatedError) -> NotAuthenticatedError:
+    """Return the error with what a person can do about it."""
+    error.add_note("set QMS_KEY, or pass --key")
+    error.add_note("a lost key: `memoryctl keys create USER` on the server's own machine")
+    return error
+
+
+def _connection(parts: SplitResult, timeout_s: float) -> http.client.HTTPConnection:
+    assert parts.hostname is not None
+    host = _EVERYWHERE.get(parts.hostname, parts.hostname)
+    if parts.scheme == "http":
+        return http.client.HTTPConnection(host, parts.port, timeout=timeout_s)
+    return http.client.HTTPSConnection(
+        host, parts.port, timeout=timeout_s, context=ssl.create_default_context()
+    )
+
+
+def _error(answer: Any, status: int, url: str) -> QmsError:
+    match answer:
+        case {"error": {"code": str(code), "message": str(message), "details": dict(details)}}:
+            # A code without a class is one of HTTP alone: a method, a media type, a host.
+            error = _ERRORS[code](message) if code in _ERRORS else QmsError(f"{message} ({code})")
+            error.details = details
+            return with_key_hints(error) if isinstance(error, NotAuthenticatedError) else error
+        case _:
+            return _stranger(url, status)
+
+
+def _no_answer(url: str, error: Exception) -> UnavailableError:
+    reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
+    unavailable = UnavailableError(f"no server answers at {url}: {reason}")
+    unavailable.add_note("start it with `qms serve`, or leave out --url and QMS_URL")
+    return unavailable
+
+
+def _stranger(url: str, status: int) -> UnavailableError:
+    return UnavailableError(f"{url} does not answer like a Quick Memory Server (status {status})")

@@ -1,0 +1,209 @@
+"""`memoryctl stores`: look after the files of projects."""
+
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from qms.cli import output
+from qms.cli.arguments import Verb, shared_options
+from qms.cli.target import Asked, Session, open_session
+from qms.cli.writing import report_each
+from qms.domain.errors import ConflictError, QmsError
+
+_COUNTS = ("added", "changed", "removed", "conflicts", "problems")
+_PROBLEMS_FOUND = 1
+
+Outcomes = dict[str, Any]
+"""By project: what the API answered, or the error it failed with."""
+
+
+@click.group()
+def stores() -> None:
+    """Look after the files of projects; of all that you may see, when none is named."""
+
+
+def _projects_argument(function: Callable[..., None]) -> Callable[..., None]:
+    return click.argument("projects", metavar="[PROJECT]...", nargs=-1)(shared_options(function))
+
+
+def _decision_options(function: Callable[..., None]) -> Callable[..., None]:
+    function = click.option("--yes", is_flag=True, help="Do not ask.")(function)
+    return click.option("--dry-run", is_flag=True, help="Only say what is held.")(function)
+
+
+@stores.command(cls=Verb, example="memoryctl stores verify")
+@_projects_argument
+def verify(asked: Asked, projects: tuple[str, ...]) -> None:
+    """Read files again and check every line and relation; exit code 1 when something is wrong."""
+    with open_session(asked) as session:
+        outcomes, is_single = _ask_each(session, projects, "verifyStore")
+    _show(outcomes, _show_problems, as_json=asked.as_json, is_single=is_single)
+    if any(answer["items"] for answer in outcomes.values()):
+        raise click.exceptions.Exit(_PROBLEMS_FOUND)
+
+
+@stores.command(cls=Verb, example="memoryctl stores problems default")
+@_projects_argument
+def problems(asked: Asked, projects: tuple[str, ...]) -> None:
+    """List lines that could not be read, and what else needs a person."""
+    with open_session(asked) as session:
+        outcomes, is_single = _ask_each(session, projects, "listProblems")
+    _show(outcomes, _show_problems, as_json=asked.as_json, is_single=is_single)
+
+
+@stores.command(cls=Verb, example="memoryctl stores conflicts default --json")
+@_projects_argument
+def conflicts(asked: Asked, projects: tuple[str, ...]) -> None:
+    """List conflict copies: what gave way to an edit by hand."""
+    with open_session(asked) as session:
+        outcomes, is_single = _ask_each(session, projects, "listConflicts")
+    _show(outcomes, _show_conflicts, as_json=asked.as_json, is_single=is_single)
+
+
+@stores.command("reload", cls=Verb, example="memoryctl stores reload default")
+@_projects_argument
+def reload_stores(asked: Asked, projects: tuple[str, ...]) -> None:
+    """Look at files now and take in what was edited by hand."""
+    with open_session(asked) as session:
+        outcomes, is_single = _ask_each(session, projects, "reloadStore")
+    _show(outcomes, _show_report, as_json=asked.as_json, is_single=is_single)
+
+
+@stores.command(cls=Verb, example="memoryctl stores accept default")
+@_decision_options
+@_projects_argument
+def accept(asked: Asked, projects: tuple[str, ...], dry_run: bool, yes: bool) -> None:
+    """Accept a held deletion: what is missing in the file goes to the archive."""
+    question = "Accept the deletions in"
+    _decide(asked, projects, "acceptHeld", question, dry_run=dry_run, yes=yes)
+
+
+@stores.command(cls=Verb, example="memoryctl stores reject default")
+@_decision_options
+@_projects_argument
+def reject(asked: Asked, projects: tuple[str, ...], dry_run: bool, yes: bool) -> None:
+    """Reject a held deletion: what is missing in the file is written there again."""
+    question = "Bring back what was deleted in"
+    _decide(asked, projects, "rejectHeld", question, dry_run=dry_run, yes=yes)
+
+
+def _decide(
+    asked: Asked,
+    projects: tuple[str, ...],
+    command: str,
+    question: str,
+    *,
+    dry_run: bool,
+    yes: bool,
+) -> None:
+    with open_session(asked) as session:
+        found, is_single = _ask_each(session, projects, "listProblems")
+        held = [name for name, answer in found.items() if _held(answer)]
+        _show_held(found)
+        if dry_run:
+            report_each(_only_held(found), as_json=asked.as_json, is_single=is_single)
+            return
+        if held and not yes and not output.confirm(f"{question} {', '.join(held)}?"):
+            output.note("nothing was decided")
+            raise click.exceptions.Exit(1)
+        outcomes = _undecided(found, is_named=bool(_named(session, projects)))
+        outcomes |= {name: _attempt(session, name, command) for name in held}
+    if not outcomes:
+        output.note("nothing is held")
+    _show(outcomes, _show_report, as_json=asked.as_json, is_single=is_single)
+
+
+def _undecided(found: Outcomes, *, is_named: bool) -> Outcomes:
+    """Return the failures of projects in which there is nothing to decide, or that cannot say."""
+    failures: Outcomes = {}
+    for name, answer in found.items():
+        if isinstance(answer, QmsError):
+            failures[name] = answer
+        elif is_named and not _held(answer):
+            reason = f"no edit of {name} is held: there is nothing to decide"
+            failures[name] = ConflictError(reason)
+    return failures
+
+
+def _named(session: Session, projects: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the projects that the command line names."""
+    return projects or ((session.asked.project,) if session.asked.project else ())
+
+
+def _ask_each(session: Session, projects: tuple[str, ...], command: str) -> tuple[Outcomes, bool]:
+    """Return what each project answered, and whether one alone was asked for by name."""
+    named = _named(session, projects)
+    wanted = named or tuple(session.backend.projects())
+    return {name: _attempt(session, name, command) for name in wanted}, len(named) == 1
+
+
+def _attempt(session: Session, project: str, command: str) -> Any:
+    try:
+        return session.call(project, command, {})
+    except QmsError as error:
+        # One broken store is no reason not to ask the next.
+        return error
+
+
+def _held(outcome: Any) -> list[dict[str, Any]]:
+    if isinstance(outcome, QmsError):
+        return []
+    return [problem for problem in outcome["items"] if problem["code"] == "held"]
+
+
+def _only_held(found: Outcomes) -> Outcomes:
+    return {
+        name: answer if isinstance(answer, QmsError) else {"items": _held(answer)}
+        for name, answer in found.items()
+    }
+
+
+def _show_held(found: Outcomes) -> None:
+    for name, answer in found.items():
+        for problem in _held(answer):
+            output.note(f"{name}: {problem['reason']}")
+
+
+def _show(
+    outcomes: Outcomes,
+    show: Callable[[str, dict[str, Any]], None],
+    *,
+    as_json: bool,
+    is_single: bool,
+) -> None:
+    if not as_json:
+        for name, answer in outcomes.items():
+            if not isinstance(answer, QmsError):
+                show(name, answer)
+    report_each(outcomes, as_json=as_json, is_single=is_single)
+
+
+def _show_problems(project: str, answer: dict[str, Any]) -> None:
+    for problem in answer["items"]:
+        file, line = problem.get("file"), problem.get("line")
+        place = f"{file}:{line}" if line else file
+        where = f"{project}: {place}" if place else project
+        output.line(f"{where}: {problem['code']}: {problem['reason']}")
+    if not answer["items"]:
+        output.note(f"{project}: no problems")
+
+
+def _show_conflicts(project: str, answer: dict[str, Any]) -> None:
+    for conflict in answer["items"]:
+        title = conflict.get("entry", {}).get("title", "")
+        written = conflict.get("writtenUtc", "")
+        output.line(f"{conflict['id']}: {conflict['reason']}; gave way: {written} {title}")
+    if answer["items"]:
+        output.hint("the whole copies: --json")
+    else:
+        output.note(f"{project}: no conflicts")
+
+
+def _show_report(project: str, answer: dict[str, Any]) -> None:
+    output.line(f"{project}: " + ", ".join(f"{answer[name]} {name}" for name in _COUNTS))
+    if answer["held"]:
+        output.warning(f"{project}: a deletion is held")
+        output.hint(f"decide with `memoryctl stores accept {project}` or `… reject {project}`")
+    if not answer["settled"]:
+        output.warning(f"{project}: the file is being written: it will be looked at again")

@@ -1,0 +1,53 @@
+"""Folders named in the configuration: which may leave the root, and which may not.
+
+A relative path stays inside its base on every file system: the same file is copied between Linux,
+macOS and Windows. Only a person who writes an absolute path into the TOML can lead outside.
+"""
+
+import re
+from pathlib import Path, PurePosixPath
+
+from qms.domain.slugs import SLUG, is_slug
+
+_UNPORTABLE = re.compile(r'[\x00-\x1f\x7f\\:*?"<>|]')
+
+
+def is_absolute(text: str) -> bool:
+    """Say whether `text` is an absolute path on this system."""
+    return "\0" not in text and Path(text).is_absolute()
+
+
+def path_flaw(text: str, *, confined: bool) -> str | None:
+    """Return why `text` may not name a folder, or None; `confined` refuses absolute ones too."""
+    if not confined and is_absolute(text):
+        return None
+    if text.startswith(("/", "\\")) or re.match(r"[A-Za-z]:", text):
+        if confined:
+            return "must be a relative path: an absolute one is set by hand in the TOML only"
+        return "is not an absolute path of this system"
+    if _UNPORTABLE.search(text):
+        return 'may not contain control characters or any of \\ : * ? " < > | (part folders with /)'
+    parts = PurePosixPath(text).parts
+    if ".." in parts:
+        return "may not leave its folder with '..': write an absolute path by hand instead"
+    if any(_is_device_name(part) or part[-1] in ". " for part in parts):
+        return "has a part that Windows cannot store: a device name, or a dot or space at its end"
+    return None
+
+
+def resolve_inside(base: Path, text: str) -> Path | None:
+    """Return `base / text` with symbolic links followed, or None when they lead out of `base`."""
+    inside = base.resolve()
+    target = (inside / text).resolve()
+    return target if target.is_relative_to(inside) else None
+
+
+def comparable(*parts: str) -> tuple[str, ...]:
+    """Return the parts of a joined path, the later absolute one winning, for comparing folders."""
+    return tuple(part.casefold() for part in Path(*parts).parts)
+
+
+def _is_device_name(part: str) -> bool:
+    # Windows ignores what follows the dot: `con.txt` is the console too.
+    stem = part.split(".", maxsplit=1)[0].rstrip()
+    return SLUG.fullmatch(stem) is not None and not is_slug(stem)

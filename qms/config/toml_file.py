@@ -1,0 +1,216 @@
+"""The configuration file: its text to `Settings`, and changes that keep what people wrote.
+
+Comments, order and unknown keys survive every change.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import Any
+
+import msgspec
+import tomlkit
+
+from qms.config.convert import Place, SettingError
+from qms.config.decode import decode
+from qms.config.keys import KeyRecord, hash_key
+from qms.config.settings import Settings, fold_slug
+from qms.config.toml_change import Values, change, put, remove
+from qms.config.toml_text import TomlText
+from qms.domain.access import AccessTier
+from qms.domain.errors import InvalidInputError, NotFoundError
+
+_BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
+
+
+class SettingsWarning(msgspec.Struct, frozen=True, rename="camel"):
+    """Something in the file that a person should look at."""
+
+    field: str
+    line: int | None
+    reason: str
+
+
+def parse(text: str) -> tuple[Settings, list[SettingsWarning]]:
+    """Return the settings of a text, and what is odd about it.
+
+    Raises:
+        InvalidInputError: it is no TOML, or a value is wrong; `details` has `field` and `line`.
+    """
+    toml = TomlText(text)
+    try:
+        settings, remarks = decode(toml.values())
+    except SettingError as error:
+        field, line = field_name(error.place), toml.line_of(error.place)
+        where = f"line {line}: " if line else ""
+        raise InvalidInputError(f"{where}{field}: {error.reason}", field=field, line=line) from None
+    return settings, [
+        SettingsWarning(field_name(remark.place), toml.line_of(remark.place), remark.reason)
+        for remark in remarks
+    ]
+
+
+def field_name(place: Place) -> str:
+    """Return a place as the dotted name that errors and warnings use."""
+    name = ""
+    for step in place:
+        if isinstance(step, int):
+            name += f"[{step}]"
+        else:
+            quoted = step if _BARE_KEY.fullmatch(step) else msgspec.json.encode(step).decode()
+            name += f".{quoted}" if name else quoted
+    return name
+
+
+def seal_plain_keys(text: str, now: datetime, new_id: Callable[[], str]) -> str | None:
+    """Return the text with every plain `apiKey` replaced by its hash, or None without any."""
+    plain = _plain_keys(TomlText(text).values())
+    if not plain:
+        return None
+    for user, key in plain.items():
+        record = KeyRecord(id=new_id(), sha256=hash_key(key), label="apiKey", created_utc=now)
+        if not _holds(TomlText(text).values()["users"][user], record.sha256):
+            text = add_key(text, user, record)
+        text = put(text, ("users", user, "apiKey"), "")
+    return text
+
+
+def add_key(text: str, user: str, record: KeyRecord) -> str:
+    """Return the text with one more key for a user."""
+    entry = msgspec.to_builtins(record)
+    if not _user(TomlText(text).values(), user).get("keys"):
+        return put(text, ("users", user, "keys"), _lines(entry))
+
+    def edit(values: Values) -> None:
+        keys = _user(values, user)["keys"]
+        keys.append(entry if isinstance(keys, tomlkit.items.AoT) else _inline(entry))
+
+    return change(text, edit)
+
+
+def remove_key(text: str, user: str, key_id: str) -> str:
+    """Return the text without one key of a user.
+
+    Raises:
+        NotFoundError: the user has no key with this id.
+    """
+
+    def edit(values: Values) -> None:
+        keys = _user(values, user).get("keys", [])
+        for position, record in enumerate(keys):
+            if record.get("id") == key_id:
+                del keys[position]
+                return
+        raise NotFoundError(f"user {user} has no key {key_id}", user=user, id=key_id)
+
+    return change(text, edit)
+
+
+def set_user(text: str, user: str, access: AccessTier) -> str:
+    """Return the text with a user of this tier; one that is there keeps its keys."""
+    return put(text, ("users", user, "tier"), access.label)
+
+
+def remove_user(text: str, user: str) -> str:
+    """Return the text without a user, its keys and its permissions.
+
+    Raises:
+        NotFoundError: there is no such user.
+    """
+    values = TomlText(text).values()
+    _user(values, user)
+    for slug, listed in values.get("permissions", {}).items():
+        if user in listed:
+            text = remove(text, ("permissions", slug, user))
+    return remove(text, ("users", user))
+
+
+def set_permission(text: str, slug: str, user: str, access: AccessTier) -> str:
+    """Return the text with a user listed in a project with this tier."""
+    table = _fold_match(TomlText(text).values().get("permissions", {}), slug) or slug
+    return put(text, ("permissions", table, user), access.label)
+
+
+def remove_permission(text: str, slug: str, user: str) -> str:
+    """Return the text with a user no longer listed in a project.
+
+    Raises:
+        NotFoundError: the user is not listed there.
+    """
+    permissions = TomlText(text).values().get("permissions", {})
+    table = _fold_match(permissions, slug)
+    if table is None or user not in permissions[table]:
+        raise NotFoundError(f"user {user} is not listed in project {slug}", user=user, project=slug)
+    return remove(text, ("permissions", table, user))
+
+
+def set_endpoint(text: str, slug: str, values: Mapping[str, Any]) -> str:
+    """Return the text with a project made or changed; a value of None goes back to its default."""
+    current = TomlText(text).values()
+    name = _endpoint_name(current, slug)
+    if name is None:
+        given = {key: value for key, value in values.items() if value is not None}
+        return put(text, ("endpoint", slug), {"slug": slug, **given})
+    for key, value in values.items():
+        if value is not None:
+            text = put(text, ("endpoint", name, key), value)
+        elif key in current["endpoint"][name]:
+            text = remove(text, ("endpoint", name, key))
+    return text
+
+
+def remove_endpoint(text: str, slug: str) -> str:
+    """Return the text without a project and its permissions; its files are not touched.
+
+    Raises:
+        NotFoundError: there is no such project.
+    """
+    values = TomlText(text).values()
+    name = _endpoint_name(values, slug)
+    if name is None:
+        raise NotFoundError(f"there is no project {slug}", project=slug)
+    listed = _fold_match(values.get("permissions", {}), slug)
+    if listed is not None:
+        text = remove(text, ("permissions", listed))
+    return remove(text, ("endpoint", name))
+
+
+def _user(values: Mapping[str, Any], user: str) -> Values:
+    found: Values | None = values.get("users", {}).get(user)
+    if found is None:
+        raise NotFoundError(f"there is no user {user}", user=user)
+    return found
+
+
+def _endpoint_name(values: Mapping[str, Any], slug: str) -> str | None:
+    """Return the name of the table that describes the project."""
+    for name, table in values.get("endpoint", {}).items():
+        if fold_slug(str(table.get("slug", name))) == fold_slug(slug):
+            return str(name)
+    return None
+
+
+def _fold_match(names: Mapping[str, Any], wanted: str) -> str | None:
+    return next((name for name in names if fold_slug(name) == fold_slug(wanted)), None)
+
+
+def _plain_keys(values: Mapping[str, Any]) -> dict[str, str]:
+    users = values.get("users", {})
+    return {name: user["apiKey"] for name, user in users.items() if user.get("apiKey")}
+
+
+def _holds(user: Mapping[str, Any], sha256: str) -> bool:
+    return any(record.get("sha256", "").lower() == sha256 for record in user.get("keys", []))
+
+
+def _lines(entry: Mapping[str, Any]) -> tomlkit.items.Array:
+    """Return an array of one entry, which has a line of its own, as all that follow it will."""
+    array = tomlkit.array()
+    array.append(_inline(entry))
+    return array.multiline(True)
+
+
+def _inline(entry: Mapping[str, Any]) -> tomlkit.items.InlineTable:
+    table = tomlkit.inline_table()
+    table.update(entry)
+    return table

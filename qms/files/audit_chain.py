@@ -1,0 +1,156 @@
+"""The records of the audit log, and the hash chain that ties each one to the one before.
+
+A record's hash covers the line up to the hash itself, so the previous hash with it: whoever edits,
+removes or moves a line breaks the chain at that place.
+"""
+
+import hashlib
+from datetime import datetime
+from pathlib import Path
+from typing import BinaryIO
+
+import msgspec
+
+from qms.domain.changes import Change, ChangeSet, Put
+
+FIRST_HASH = "0" * 64
+"""What the first record follows."""
+
+_CLOSING = b'"}'
+
+
+class AuditedChange(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
+    """One changed entry: never its title or body."""
+
+    op: str
+    id: str
+    version: str | None = None
+
+
+class AuditRecord(
+    msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True
+):
+    """One ChangeSet as the audit log keeps it: who, what, which ids and versions."""
+
+    seq: int
+    at_utc: datetime
+    project: str
+    store_seq: int
+    user: str
+    agent_id: str | None
+    key_id: str | None
+    command: str
+    changes: tuple[AuditedChange, ...]
+    previous: str
+    hash: str = ""
+
+
+class ChainEnd(msgspec.Struct, frozen=True, rename="camel"):
+    """The last record of a log, and the size of the file that ends with it."""
+
+    seq: int = 0
+    hash: str = FIRST_HASH
+    size: int = 0
+
+
+class BadRecord(msgspec.Struct, frozen=True, rename="camel"):
+    """The first place where the chain does not hold."""
+
+    line: int
+    seq: int
+    reason: str
+
+
+_decoder = msgspec.json.Decoder(AuditRecord)
+
+
+def unlinked(project: str, store_seq: int, changes: ChangeSet) -> AuditRecord:
+    """Return the record of a ChangeSet that has no place in the chain yet."""
+    return AuditRecord(
+        seq=0,
+        at_utc=changes.at_utc,
+        project=project,
+        store_seq=store_seq,
+        user=changes.user,
+        agent_id=changes.agent_id,
+        key_id=changes.key_id,
+        command=changes.command,
+        changes=tuple(_audited(change) for change in changes.changes),
+        previous="",
+    )
+
+
+def link(end: ChainEnd, record: AuditRecord) -> tuple[bytes, ChainEnd]:
+    """Return the line that `record` makes after `end`, and the end of the chain then."""
+    linked = msgspec.structs.replace(record, seq=end.seq + 1, previous=end.hash)
+    line, digest = _seal(linked)
+    return line, ChainEnd(linked.seq, digest, end.size + len(line))
+
+
+def closes_with(end: ChainEnd) -> bytes:
+    """Return the last bytes of a file that ends with this record."""
+    return end.hash.encode() + _CLOSING + b"\n"
+
+
+def read_line(line: bytes) -> AuditRecord | None:
+    """Return the record of a whole line, or None when it is not one."""
+    if not line.endswith(b"\n"):
+        return None
+    try:
+        return _decoder.decode(line)
+    except msgspec.DecodeError:
+        return None
+
+
+def verify_file(path: Path, *known: ChainEnd) -> BadRecord | None:
+    """Return the first record that was edited, removed or moved, or None.
+
+    `known` are ends that the log had: without them, lines removed at the end of the file, or a
+    chain that was written anew, would pass.
+    """
+    hashes = {end.seq: end.hash for end in known if end.seq}
+    try:
+        with path.open("rb") as lines:
+            return _verify_lines(lines, hashes)
+    except FileNotFoundError:
+        return _missing(1, 1) if hashes else None
+
+
+def _verify_lines(lines: BinaryIO, known: dict[int, str]) -> BadRecord | None:
+    seq, previous, number = 0, FIRST_HASH, 0
+    for number, line in enumerate(lines, start=1):
+        record = read_line(line)
+        if record is None:
+            return BadRecord(number, seq + 1, "not an audit record")
+        if (reason := _fault(record, line, seq + 1, previous)) is not None:
+            return BadRecord(number, seq + 1, reason)
+        seq, previous = record.seq, record.hash
+        if known.get(seq, previous) != previous:
+            return BadRecord(number, seq, "not the record that was written: replaced, hash and all")
+    return _missing(number + 1, seq + 1) if seq < max(known, default=0) else None
+
+
+def _fault(record: AuditRecord, line: bytes, seq: int, previous: str) -> str | None:
+    if record.seq != seq:
+        return f"record {record.seq} stands here: removed or moved"
+    if _seal(msgspec.structs.replace(record, hash=""))[0] != line:
+        return "its content does not match its hash: edited"
+    if record.previous != previous:
+        return "it does not follow the record before it: one of them was replaced"
+    return None
+
+
+def _missing(line: int, seq: int) -> BadRecord:
+    return BadRecord(line, seq, "missing at the end of the log: removed")
+
+
+def _seal(record: AuditRecord) -> tuple[bytes, str]:
+    unsealed = msgspec.json.encode(record).removesuffix(_CLOSING)
+    digest = hashlib.sha256(unsealed).hexdigest()
+    return unsealed + digest.encode() + _CLOSING + b"\n", digest
+
+
+def _audited(change: Change) -> AuditedChange:
+    if isinstance(change, Put):
+        return AuditedChange("create" if change.created else "update", change.id, change.version)
+    return AuditedChange("remove", change.id)

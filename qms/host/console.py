@@ -1,0 +1,192 @@
+"""The console process: own a root, listen, serve until a signal comes, close in order."""
+
+import logging
+import os
+import signal
+import socket
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from types import FrameType
+
+import uvicorn
+
+from qms.api.app import app
+from qms.config.addresses import ListenAddress
+from qms.config.guards import check_exposure
+from qms.config.settings import GlobalSettings, Settings
+from qms.domain.errors import InvalidInputError, UnavailableError
+from qms.fsio.disk import Disk
+from qms.runtime.build import OpenRoot, open_root
+from qms.runtime.root import LOG_PLACE
+from qms.service.commands import Services
+from qms.telemetry import logs
+
+GRACE_S = 10
+"""How long requests under way may take to end after a signal."""
+
+BACKLOG = 2048
+"""How many connections may wait to be taken up."""
+
+MEGABYTE = 1024 * 1024
+
+log = logging.getLogger(__name__)
+
+Echo = Callable[[str], None]
+
+
+def serve(root: Path, *, host: str | None, port: int | None, echo: Echo) -> None:
+    """Serve a root until SIGTERM or SIGINT; `echo` gets the lines for standard output.
+
+    Raises:
+        ConflictError: another process owns the root.
+        InvalidInputError: the configuration is not valid, or would expose an unprotected server.
+        UnavailableError: the root cannot be used, or an address not be listened on.
+    """
+    logs.configure(logs.LogOptions())
+    opened = _open(root)
+    try:
+        if opened.first_key is not None:
+            echo(f"admin key: {opened.first_key}")
+        _follow_log_settings(opened)
+        _serve(opened, host, port, echo)
+    finally:
+        opened.close()
+        log.info("stopped", extra={"root": str(root)})
+        logs.reset()
+
+
+def _open(root: Path) -> OpenRoot:
+    try:
+        return open_root(root, disk=Disk(), clock=_now)
+    except OSError as error:
+        raise UnavailableError(f"{root} cannot be used: {error.strerror or error}") from error
+
+
+class _Server(uvicorn.Server):
+    """A server that says when it listens, and whose signals end it without ending the process."""
+
+    def __init__(self, config: uvicorn.Config, on_listening: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._on_listening = on_listening
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets=sockets)
+        self._on_listening()
+
+    def stop(self, _signal: int, _frame: FrameType | None) -> None:
+        """End at the next opportunity."""
+        self.should_exit = True
+
+
+def _serve(opened: OpenRoot, host: str | None, port: int | None, echo: Echo) -> None:
+    settings = opened.runtime.configuration.settings.global_
+    addresses = _addresses(settings, host, port)
+    check_exposure(settings, addresses)
+    sockets = [bind(address) for address in addresses]
+    urls = [
+        ListenAddress(address.scheme, address.host, bound.getsockname()[1]).url
+        for address, bound in zip(addresses, sockets, strict=True)
+    ]
+
+    def say_where() -> None:
+        opened.announce(urls[0])
+        for url in urls:
+            echo(f"listening: {url}")
+
+    services = Services(opened.runtime.configuration, opened.runtime.catalog, clock=_now)
+    server = _Server(_uvicorn_config(services, opened.runtime.root, settings, addresses), say_where)
+    # uvicorn raises a signal again once it has stopped, so that whoever was there before it may
+    # act: these handlers, and not the default ones that would kill the process before it closes.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, server.stop)
+    server.run(sockets=sockets)
+
+
+def _uvicorn_config(
+    services: Services, root: Path, settings: GlobalSettings, addresses: list[ListenAddress]
+) -> uvicorn.Config:
+    is_tls = addresses[0].is_tls
+    return uvicorn.Config(
+        app(services),
+        loop="asyncio",
+        http="h11",
+        ws="none",
+        lifespan="off",
+        log_config=None,
+        access_log=False,
+        proxy_headers=False,
+        server_header=False,
+        timeout_graceful_shutdown=GRACE_S,
+        ssl_certfile=root / settings.tls_certificate if is_tls else None,
+        ssl_keyfile=root / settings.tls_key if is_tls and settings.tls_key else None,
+    )
+
+
+def _addresses(settings: GlobalSettings, host: str | None, port: int | None) -> list[ListenAddress]:
+    """Return where to listen: as configured, or one address with what the command line names."""
+    configured = list(settings.addresses())
+    if not configured:
+        raise InvalidInputError("global.listen names no address", field="global.listen")
+    if host is not None or port is not None:
+        first = configured[0]
+        return [
+            ListenAddress(
+                first.scheme,
+                first.host if host is None else host,
+                first.port if port is None else port,
+            )
+        ]
+    if len({address.scheme for address in configured}) > 1:
+        raise InvalidInputError(
+            "global.listen mixes http:// and https://: choose one of them", field="global.listen"
+        )
+    return configured
+
+
+def bind(address: ListenAddress) -> socket.socket:
+    """Return a socket that listens on an address.
+
+    Raises:
+        UnavailableError: the address is in use or not this machine's.
+    """
+    family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
+    # The protocol is named so that asyncio knows it for TCP and switches Nagle's delay off:
+    # otherwise every answer waits 40 ms for the client's acknowledgement of its head.
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    try:
+        if os.name == "posix":
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if family == socket.AF_INET6:
+            listener.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+        listener.bind((address.host, address.port))
+        listener.listen(BACKLOG)
+    except OSError as error:
+        listener.close()
+        raise UnavailableError(
+            f"cannot listen on {address.url}: {error.strerror or error}; choose another address"
+            " with --host and --port, or in the configuration"
+        ) from error
+    return listener
+
+
+def _follow_log_settings(opened: OpenRoot) -> None:
+    configuration, folder = opened.runtime.configuration, opened.runtime.root
+
+    def apply(settings: Settings) -> None:
+        values = settings.global_
+        logs.configure(
+            logs.LogOptions(
+                level=values.log_level,
+                file=folder / LOG_PLACE,
+                max_bytes=values.log_max_megabytes * MEGABYTE,
+                keep=values.log_keep,
+            )
+        )
+
+    apply(configuration.settings)
+    configuration.subscribe(apply)
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)

@@ -1,0 +1,232 @@
+"""The composition root below HTTP: configuration, stores, their keepers and the audit log."""
+
+import logging
+from collections.abc import Callable, Iterable
+from contextlib import ExitStack
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+
+import msgspec
+
+from qms.config.settings import Settings
+from qms.domain.errors import InvalidInputError, NotFoundError
+from qms.domain.limits import Limits
+from qms.files.audit import AuditLog
+from qms.files.watcher import FolderWatcher
+from qms.fsio.disk import Disk
+from qms.fsio.lock import RootLock
+from qms.runtime.keeper import Keeper, KeeperOptions
+from qms.runtime.root import AUDIT_PLACE, CONFIGURATION_NAME, announce, claim_root
+from qms.runtime.settings_keeper import SettingsKeeper
+from qms.service.configuration import Configuration
+from qms.store.catalog import Catalog, by_last_use
+from qms.store.memory_store import MemoryStore
+from qms.store.options import StoreOptions
+
+log = logging.getLogger(__name__)
+
+Clock = Callable[[], datetime]
+
+
+class _Plan(msgspec.Struct, frozen=True):
+    """What a project's store depends on; when it changes, the store is opened anew."""
+
+    storage_root: str
+    folder: str
+    backup_root: str
+    limits: Limits
+
+
+class _Kept(msgspec.Struct, frozen=True):
+    keeper: Keeper
+    folder: Path
+
+
+class Runtime:
+    """A root that is open, below HTTP; `close` ends everything in order.
+
+    In the background, stores are loaded at once and looked after; otherwise, as for a command on
+    files, a store is opened when somebody asks for it and folded when the runtime is closed.
+    """
+
+    def __init__(
+        self,
+        root: Path,
+        configuration: Configuration,
+        *,
+        disk: Disk,
+        clock: Clock,
+        watcher: FolderWatcher | None = None,
+        in_background: bool = True,
+    ) -> None:
+        self.root = root
+        self.configuration = configuration
+        self.audit = AuditLog(root / AUDIT_PLACE, disk)
+        self.catalog = Catalog(self._open_store, closer=self._close_store)
+        self._disk = disk
+        self._clock = clock
+        self._watcher = watcher or FolderWatcher()
+        self._in_background = in_background
+        self._settings_keeper = SettingsKeeper(configuration, self._watcher)
+        self._kept: dict[str, _Kept] = {}
+        self._plans: dict[str, _Plan] = {}
+        self._is_closed = False
+
+    @property
+    def is_watching(self) -> bool:
+        """Say whether hand edits are noticed at once, and not only by the poll."""
+        return self._watcher.is_alive
+
+    def start(self) -> None:
+        """Begin to load stores, and follow the configuration from now on."""
+        self.configuration.subscribe(self._apply)
+        self._apply(self.configuration.settings)
+        if self._in_background:
+            self._settings_keeper.start()
+
+    def close(self) -> None:
+        """Fold and close every store, and end every thread."""
+        if self._is_closed:
+            return
+        self._is_closed = True
+        if self._in_background:
+            self._settings_keeper.stop()
+        self.catalog.close()
+        self._watcher.stop()
+        self.audit.close()
+
+    def _apply(self, settings: Settings) -> None:
+        """Open, close and open anew what the settings ask for."""
+        if self._is_closed:
+            return
+        before, self._plans = self._plans, _plans(settings)
+        for project, plan in before.items():
+            if self._plans.get(project) != plan:
+                self.catalog.remove(project)
+        self._begin(
+            settings, [name for name, plan in self._plans.items() if before.get(name) != plan]
+        )
+        for kept in list(self._kept.values()):
+            kept.keeper.configure(_keeper_options(settings))
+
+    def _begin(self, settings: Settings, projects: Iterable[str]) -> None:
+        if not self._in_background:
+            self.catalog.register(projects)
+            return
+        folders: dict[str, Path] = {}
+        misplaced: list[str] = []
+        for project in projects:
+            try:
+                folders[project] = settings.store_folder(self.root, settings.endpoints[project])
+            except InvalidInputError:
+                misplaced.append(project)  # its opening fails with the reason, for this store only
+        self.catalog.start([*by_last_use(folders), *misplaced])
+
+    def _open_store(self, project: str) -> MemoryStore:
+        settings = self.configuration.settings
+        endpoint = settings.find_endpoint(project)
+        if endpoint is None:
+            raise NotFoundError(f"no project {project}", project=project)
+        folder = settings.store_folder(self.root, endpoint)
+        store = MemoryStore.open(
+            folder,
+            project,
+            disk=self._disk,
+            options=StoreOptions(limits=settings.global_.limits),
+            backup_root=settings.backup_folder(self.root),
+            clock=self._clock,
+        )
+        try:
+            self._audit(store)
+            if self._in_background:
+                self._keep(store, folder)
+        except BaseException:
+            store.close()
+            raise
+        return store
+
+    def _audit(self, store: MemoryStore) -> None:
+        project = store.project
+        self.audit.opened(project, store.view.sequence)
+        store.before_cut(partial(self.audit.complete, project))
+        store.subscribe(partial(self.audit.append, project))
+        try:
+            self.audit.complete(project, store.uncut())
+        except OSError as error:
+            # Said in the log by the audit itself; the journal is not cut before it succeeds.
+            log.debug("audit not completed yet", extra={"project": project, "errno": error.errno})
+
+    def _keep(self, store: MemoryStore, folder: Path) -> None:
+        keeper = Keeper(store, KeeperOptions())
+        store.subscribe(lambda _sequence, _changes: keeper.wake())
+        self._kept[store.project] = _Kept(keeper, folder)
+        # Only now, so that settings which change meanwhile are not missed.
+        keeper.configure(_keeper_options(self.configuration.settings))
+        self._watcher.watch(folder, keeper.file_changed)
+        # What was saved between the loading and the watching would be seen by the poll only.
+        keeper.file_changed(folder)
+        keeper.start()
+
+    def _close_store(self, store: MemoryStore) -> None:
+        kept = self._kept.pop(store.project, None)
+        if kept is not None:
+            self._watcher.unwatch(kept.folder)
+            kept.keeper.stop()
+        store.close()
+
+
+class OpenRoot(msgspec.Struct, frozen=True):
+    """A root that this process owns; `first_key` is the admin's when this was its first run."""
+
+    runtime: Runtime
+    lock: RootLock
+    first_key: str | None
+
+    def announce(self, url: str) -> None:
+        """Write down where the owner of the root answers, for others who find it locked."""
+        announce(self.lock, url)
+
+    def close(self) -> None:
+        """Close the runtime and give the root back."""
+        try:
+            self.runtime.close()
+        finally:
+            self.lock.release()
+
+
+def open_root(
+    root: Path, *, disk: Disk, clock: Clock, command: str = "", in_background: bool = True
+) -> OpenRoot:
+    """Own a root, read or seed its configuration, and start its runtime.
+
+    Raises:
+        ConflictError: another process owns the root; the message names it.
+        InvalidInputError: the configuration is not valid; `details` has the field and the line.
+        StorageFullError, OSError: the root cannot be written.
+    """
+    with ExitStack() as undo:
+        lock = claim_root(root, clock, command=command)
+        undo.callback(lock.release)
+        configuration = Configuration(root / CONFIGURATION_NAME, disk, clock)
+        first_key = configuration.load()
+        runtime = Runtime(root, configuration, disk=disk, clock=clock, in_background=in_background)
+        undo.callback(runtime.close)
+        runtime.start()
+        undo.pop_all()
+    return OpenRoot(runtime, lock, first_key)
+
+
+def _plans(settings: Settings) -> dict[str, _Plan]:
+    common = settings.global_
+    return {
+        project: _Plan(common.storage_root, endpoint.folder, common.backup_root, common.limits)
+        for project, endpoint in settings.endpoints.items()
+    }
+
+
+def _keeper_options(settings: Settings) -> KeeperOptions:
+    return KeeperOptions(
+        debounce_s=settings.global_.debounce_milliseconds / 1000,
+        poll_s=settings.global_.poll_seconds,
+    )

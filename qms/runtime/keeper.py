@@ -1,0 +1,152 @@
+"""The keeper of one open store: it takes in hand edits, folds, and recovers from a full disk."""
+
+import logging
+import math
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+
+from qms.runtime.loop import PAUSE_S, Loop
+from qms.store.memory_store import MemoryStore
+from qms.store.options import FoldOutcome
+
+MAX_DEBOUNCES = 4
+"""An editor that never pauses is looked at after so many debounce times all the same."""
+
+log = logging.getLogger(__name__)
+
+
+class KeeperOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """How often a keeper looks after its store, in seconds."""
+
+    debounce_s: float = 0.15
+    poll_s: float = 5.0
+    recovery_s: float = 1.0
+
+
+class Keeper:
+    """Looks after one store until it is stopped; closing the store is left to its owner."""
+
+    def __init__(
+        self,
+        store: MemoryStore,
+        options: KeeperOptions,
+        *,
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._store = store
+        self._options = options
+        self._monotonic = monotonic
+        self._loop = Loop(f"keeper-{store.project}", self.tick)
+        self._lock = threading.Lock()
+        self._look_at = monotonic() + options.poll_s
+        self._first_event_at: float | None = None
+        self._unsettled_looks = 0
+        self._knows_of_fold = False
+        self._fold_not_before = -math.inf
+        self._recover_at = -math.inf
+
+    def start(self) -> None:
+        """Begin to look after the store."""
+        self._loop.start()
+
+    def stop(self) -> None:
+        """Return after the last duty has ended; nothing is folded any more."""
+        self._loop.stop()
+
+    def configure(self, options: KeeperOptions) -> None:
+        """Use other times from now on."""
+        with self._lock:
+            self._options = options
+            self._look_at = min(self._look_at, self._monotonic() + options.poll_s)
+        self._loop.wake()
+
+    def file_changed(self, path: Path) -> None:  # noqa: ARG002 - what the watcher calls back with
+        """Look at the file once nobody has changed it for the debounce time."""
+        self._expect_change()
+        self._loop.wake()
+
+    def wake(self) -> None:
+        """Take note that there may be something to fold; costs nothing when that is known."""
+        if not self._knows_of_fold:
+            self._loop.wake()
+
+    def tick(self) -> float:
+        """Do what is due and return for how many seconds nothing will be."""
+        now = self._monotonic()
+        duties = (self._prepare, self._look, self._fold, self._recover)
+        waits = [self._attempt(duty, now) for duty in duties]
+        return max(0.0, min(waits))
+
+    def _attempt(self, duty: Callable[[float], float], now: float) -> float:
+        # One duty that fails must not keep the others from being done.
+        try:
+            return duty(now)
+        except Exception:
+            log.exception("store upkeep failed", extra={"project": self._store.project})
+            return PAUSE_S
+
+    def _expect_change(self) -> None:
+        with self._lock:
+            now, debounce_s = self._monotonic(), self._options.debounce_s
+            if self._first_event_at is None:
+                self._first_event_at = now
+            latest = self._first_event_at + MAX_DEBOUNCES * debounce_s
+            self._look_at = min(now + debounce_s, latest)
+
+    def _prepare(self, _now: float) -> float:
+        """Spare the first write what a load leaves for later; costs nothing after that."""
+        self._store.prepare()
+        return math.inf
+
+    def _look(self, now: float) -> float:
+        """Take in what a person changed in the file."""
+        with self._lock:
+            options = self._options
+            if now < self._look_at:
+                return self._look_at - now
+            self._first_event_at = None
+            self._look_at = now + options.poll_s
+        if self._store.reload().settled:
+            self._unsettled_looks = 0
+            return options.poll_s
+        # Somebody is writing, or the file cannot be read: soon again, but less and less often.
+        wait_s = min(options.debounce_s * (1 << self._unsettled_looks), options.poll_s)
+        self._unsettled_looks = min(self._unsettled_looks + 1, 16)
+        with self._lock:
+            self._look_at = min(self._look_at, now + wait_s)
+        return wait_s
+
+    def _fold(self, now: float) -> float:
+        """Bring what was committed into the file."""
+        # Before asking: a commit that comes after the answer has to wake this thread.
+        self._knows_of_fold = False
+        due_in_s = self._store.fold_due_in(now)
+        if due_in_s is None:
+            return math.inf
+        self._knows_of_fold = True
+        wait_s = max(due_in_s, self._fold_not_before - now)
+        if wait_s > 0:
+            return wait_s
+        self._fold_not_before = now + PAUSE_S
+        outcome = self._store.fold()
+        if outcome is FoldOutcome.FOLDED:
+            self._fold_not_before = now
+            return 0.0
+        if outcome is FoldOutcome.FILE_CHANGED:
+            self._expect_change()
+            return self._options.debounce_s
+        return PAUSE_S
+
+    def _recover(self, now: float) -> float:
+        """Try to leave read-only mode."""
+        if now < self._recover_at:
+            return self._recover_at - now
+        self._recover_at = now + self._options.recovery_s
+        if not self._store.recover():
+            return self._options.recovery_s
+        self._recover_at = -math.inf
+        return math.inf

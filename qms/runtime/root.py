@@ -1,0 +1,52 @@
+"""The install root: where it is, and who owns it."""
+
+import os
+import shlex
+import sys
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from pathlib import Path
+
+import msgspec
+import platformdirs
+
+from qms.fsio import lock
+from qms.fsio.lock import Owner, RootLock
+
+ROOT_VARIABLE = "QMS_ROOT"
+CONFIGURATION_NAME = "QuickMemoryServer.toml"
+LOCK_PLACE = Path(".qms") / "lock"
+AUDIT_PLACE = Path("logs") / "audit.jsonl"
+LOG_PLACE = Path("logs") / "qms.log"
+
+_APPLICATION = "QuickMemoryServer"
+
+
+def find_root(option: str | Path | None, environ: Mapping[str, str] = os.environ) -> Path:
+    """Return the root that was asked for, else that of `QMS_ROOT`, else the user's data folder."""
+    chosen = option or environ.get(ROOT_VARIABLE)
+    if chosen:
+        return Path(chosen).expanduser().absolute()
+    return platformdirs.user_data_path(_APPLICATION, appauthor=False)
+
+
+def claim_root(root: Path, clock: Callable[[], datetime], *, command: str = "") -> RootLock:
+    """Own the root until the lock is released or the process ends.
+
+    Raises:
+        ConflictError: another process owns it; the message names it.
+        OSError: the root cannot be written.
+    """
+    owner = Owner(
+        pid=os.getpid(),
+        command=command or shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]]),
+        started_utc=clock().isoformat(timespec="seconds").replace("+00:00", "Z"),
+    )
+    return lock.acquire(root / LOCK_PLACE, owner)
+
+
+def announce(held: RootLock, url: str) -> None:
+    """Write down where the owner of the lock answers."""
+    owner = lock.read_owner(held.path)
+    if owner is not None:
+        held.describe(msgspec.structs.replace(owner, url=url))

@@ -1,0 +1,88 @@
+"""How entries look in answers: whole, as a summary, or by id alone."""
+
+import math
+from typing import Any
+
+import msgspec
+
+from qms.codec.documents import instant_text
+from qms.codec.lines import encode_line
+from qms.domain.entry import split_id
+from qms.domain.queries import Include
+from qms.service.requests import Response
+from qms.store.view import Record
+
+BYTES_PER_TOKEN = 4
+
+
+class EntryId(Response, frozen=True):
+    """An entry by its id alone."""
+
+    id: str
+
+
+class Summary(Response, frozen=True):
+    """What a list shows of an entry (`MemoryEntrySummary`)."""
+
+    id: str
+    kind: str
+    title: str
+    tags: tuple[str, ...]
+    curation_tier: str
+    pinned: bool
+    updated_utc: str
+
+
+class EntryAnswer(Response, frozen=True):
+    """An entry as stored, and its version."""
+
+    entry: msgspec.Raw
+    version: str
+
+
+def summary_fields(record: Record) -> dict[str, Any]:
+    """Return the fields of a record's summary."""
+    header = record.header
+    return {
+        "id": header.id,
+        "kind": header.kind,
+        "title": header.title,
+        "tags": header.tags,
+        "curation_tier": header.curation_tier,
+        "pinned": header.pinned,
+        "updated_utc": instant_text(header.timestamps.updated_utc),
+    }
+
+
+def whole_entry(record: Record) -> msgspec.Raw:
+    """Return the entry as stored, with its project, without encoding it again if possible."""
+    entry_id = record.header.id
+    project = split_id(entry_id)[0]
+    head = f'{{"schemaVersion":{record.header.schema_version},"id":"{entry_id}"'.encode()
+    line = record.line
+    if line.startswith(head) and b'"project"' not in line:
+        return msgspec.Raw(b'%b,"project":"%b"%b' % (head, project.encode(), line[len(head) :]))
+    document = record.document()
+    fields = {"schemaVersion": document.get("schemaVersion"), "id": entry_id, "project": project}
+    return msgspec.Raw(encode_line({**fields, **document, **fields}))
+
+
+def entry_answer(record: Record) -> EntryAnswer:
+    """Return the entry and its version."""
+    return EntryAnswer(entry=whole_entry(record), version=record.version())
+
+
+def list_item(record: Record, include: Include) -> EntryId | Summary | msgspec.Raw:
+    """Return as much of an entry as a list was asked to carry."""
+    match include:
+        case Include.IDS:
+            return EntryId(id=record.header.id)
+        case Include.SUMMARY:
+            return Summary(**summary_fields(record))
+        case Include.FULL:
+            return whole_entry(record)
+
+
+def tokens(size_bytes: int) -> int:
+    """Return the estimate of how many tokens a text of this size costs."""
+    return math.ceil(size_bytes / BYTES_PER_TOKEN)

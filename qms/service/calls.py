@@ -1,0 +1,208 @@
+"""One call of a command: who asks, in which project, and which stores it may reach.
+
+A handler sees the house through its `Call` only. What the caller's key does not open is not to be
+found there, so that no handler can forget to ask.
+"""
+
+import secrets
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import datetime
+from typing import Any, TypeVar
+from weakref import WeakKeyDictionary
+
+import msgspec
+
+from qms.config.settings import SHARED_SLUG, Endpoint, Settings
+from qms.domain.access import AccessTier, Caller
+from qms.domain.entry import split_id
+from qms.domain.errors import NotFoundError, UnavailableError, invalid
+from qms.domain.ids import RANDOM_BYTES, make_local_id
+from qms.domain.lifecycle import is_expired
+from qms.ingest.entries import EntryRules
+from qms.service.configuration import Configuration
+from qms.service.requests import Request
+from qms.store.catalog import Catalog
+from qms.store.draft import Draft
+from qms.store.memory_store import MemoryStore
+from qms.store.options import Origin
+from qms.store.ordering import Orderings
+from qms.store.view import Record, StoreView
+
+T = TypeVar("T")
+
+
+class Command(msgspec.Struct, frozen=True, kw_only=True):
+    """One row of the command table."""
+
+    name: str
+    toolset: str
+    least: AccessTier
+    request: type[Request]
+    response: type[Any]
+    handler: Callable[["Call", Any], Any]
+    help: str
+    example: dict[str, Any]
+    read_only: bool = False
+    destructive: bool = False
+    idempotent: bool = False
+    inline: bool = False
+
+
+class House:
+    """What all calls share: the configuration, the stores, the clock and chance."""
+
+    def __init__(
+        self,
+        configuration: Configuration,
+        catalog: Catalog,
+        *,
+        clock: Callable[[], datetime],
+        commands: tuple[Command, ...],
+        randomness: Callable[[int], bytes] = secrets.token_bytes,
+    ) -> None:
+        self.configuration = configuration
+        self.catalog = catalog
+        self.clock = clock
+        self.randomness = randomness
+        self.cursor_secret = randomness(32)
+        self.commands = commands
+        self._orderings: WeakKeyDictionary[MemoryStore, Orderings] = WeakKeyDictionary()
+        self._orderings_lock = threading.Lock()
+
+    def orderings(self, store: MemoryStore) -> Orderings:
+        """Return the sorted orders of a store."""
+        with self._orderings_lock:
+            if store not in self._orderings:
+                self._orderings[store] = Orderings(store)
+            return self._orderings[store]
+
+
+class Call:
+    """What a handler works with."""
+
+    def __init__(
+        self,
+        house: House,
+        settings: Settings,
+        *,
+        endpoint: Endpoint,
+        caller: Caller,
+        command: str,
+        access_to: Callable[[str], AccessTier],
+        is_administrator: bool,
+    ) -> None:
+        self.house = house
+        self.settings = settings
+        self.endpoint = endpoint
+        self.caller = caller
+        self.command = command
+        self.access_to = access_to
+        self.is_administrator = is_administrator
+        self.now = house.clock()
+
+    @property
+    def project(self) -> str:
+        """Return the slug of the endpoint as the configuration spells it."""
+        return self.endpoint.slug
+
+    @property
+    def store(self) -> MemoryStore:
+        """Return the project's own store, waiting until it is loaded.
+
+        Raises:
+            UnavailableError: it cannot be opened.
+        """
+        # No `cached_property`: up to Python 3.11 all of its objects share one lock, and whoever
+        # waits here for one store would keep the callers of every other one waiting.
+        return self.house.catalog.get(self.project)
+
+    @property
+    def rules(self) -> EntryRules:
+        """Return what the project asks of its entries."""
+        values = self.settings.global_
+        return EntryRules(project=self.project, limits=values.limits, lengths=values.retention)
+
+    @property
+    def shared(self) -> str | None:
+        """Return the slug of the shared store if this call may read it beside its own."""
+        endpoint = self.settings.find_endpoint(SHARED_SLUG)
+        if endpoint is None or endpoint == self.endpoint or not self.endpoint.include_shared:
+            return None
+        return endpoint.slug if self.access_to(endpoint.slug) >= AccessTier.READER else None
+
+    def views(self, *, include_shared: bool = True) -> dict[str, StoreView]:
+        """Return the stores in reach at this moment, by project; a broken shared one is left out.
+
+        Raises:
+            UnavailableError: the project's own store cannot be opened.
+        """
+        views = {self.project: self.store.view}
+        shared = self.shared if include_shared else None
+        if shared is not None:
+            with suppress(UnavailableError):
+                views[shared] = self.house.catalog.get(shared).view
+        return views
+
+    def full_id(self, given: str) -> str:
+        """Return an id with its project as the configuration spells it, the own one if none."""
+        project, local = split_id(given)
+        if not project:
+            return f"{self.project}:{local}"
+        for slug in (self.project, self.shared):
+            if slug is not None and project.casefold() == slug.casefold():
+                return f"{slug}:{local}"
+        return given
+
+    def find(self, given_id: str) -> Record:
+        """Return the living entry with this id, from a store in reach.
+
+        Raises:
+            NotFoundError: there is none, or not for this caller: nothing tells which.
+        """
+        entry_id = self.full_id(given_id)
+        project = split_id(entry_id)[0]
+        record = None
+        if project == self.project:
+            record = self.store.view.get(entry_id)
+        elif project == self.shared:
+            record = self.house.catalog.get(project).view.get(entry_id)
+        if record is None or is_expired(record.header, self.now):
+            raise no_entry(given_id)
+        return record
+
+    def own_id(self, given_id: str) -> str:
+        """Return the full id of an entry that this endpoint may write.
+
+        Raises:
+            InvalidInputError: it is one of the shared store, which has its own endpoint.
+            NotFoundError: it is one of another project, whether or not that exists.
+        """
+        entry_id = self.full_id(given_id)
+        project = split_id(entry_id)[0]
+        if project == self.project:
+            return entry_id
+        if project == self.shared:
+            raise invalid("id", f"entries of {project} are written through its own endpoint")
+        raise no_entry(given_id)
+
+    def new_local_id(self) -> str:
+        """Return a fresh local id."""
+        return make_local_id(self.now, self.house.randomness(RANDOM_BYTES))
+
+    def commit(self, plan: Callable[[Draft], T]) -> T:
+        """Run a plan inside the writer of the project's store and return what it returns."""
+        origin = Origin(
+            command=self.command,
+            user=self.caller.user,
+            at_utc=self.now,
+            agent_id=self.caller.agent_id,
+            key_id=self.caller.key_id,
+        )
+        return self.store.commit(origin, plan)
+
+
+def no_entry(given_id: str) -> NotFoundError:
+    """Return the one answer for an id that is not there or not to be seen."""
+    return NotFoundError(f"there is no entry {given_id[:200]!r}", id=given_id[:200])

@@ -1,0 +1,174 @@
+"""The one gate before the command table: who asks, for which project, for what.
+
+Default deny: what is not in the table, or not open to the caller, does not exist. A project that
+the caller's key does not open gives the very answer of one that is not there.
+"""
+
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import Any
+
+from qms.config.keys import KeyMatch
+from qms.config.settings import SHARED_SLUG, Endpoint, Settings
+from qms.domain.access import AccessTier, Caller
+from qms.domain.entry import AGENT_ID
+from qms.domain.errors import NotAllowedError, NotAuthenticatedError, NotFoundError, invalid
+from qms.service import health
+from qms.service.calls import Call, Command, House
+from qms.service.configuration import Configuration
+from qms.service.requests import read_request
+from qms.service.table import TABLE
+from qms.store.catalog import Catalog
+
+
+class Services:
+    """The one gate: whoever wants something of the house asks here."""
+
+    def __init__(
+        self,
+        configuration: Configuration,
+        catalog: Catalog,
+        *,
+        clock: Callable[[], datetime],
+        commands: tuple[Command, ...] = TABLE,
+    ) -> None:
+        self._house = House(configuration, catalog, clock=clock, commands=commands)
+        self._commands = {command.name: command for command in commands}
+
+    @property
+    def settings(self) -> Settings:
+        """Return the configuration in force."""
+        return self._house.configuration.settings
+
+    def authenticate(self, key: str | None) -> KeyMatch:
+        """Return whose key it is.
+
+        Raises:
+            NotAuthenticatedError: there is none, or nobody holds it: one answer for all.
+        """
+        found = self.settings.find_key(key, self._house.clock()) if key else None
+        if found is None:
+            raise NotAuthenticatedError(
+                "a valid key is needed: send Authorization: Bearer <key> or X-Api-Key: <key>"
+            )
+        return found
+
+    def call(
+        self,
+        who: KeyMatch | Caller,
+        project: str,
+        command: str,
+        request: Mapping[str, Any],
+        *,
+        agent_id: str | None = None,
+    ) -> Any:
+        """Run one command and return its response.
+
+        Raises:
+            QmsError: the caller may not, the request is wrong, or the command failed.
+        """
+        settings = self.settings
+        endpoint, access = _open(settings, who, project)
+        row = self._admitted(command, access)
+        arguments = read_request(_without_project(request, endpoint), row.request)
+        caller = Caller(
+            user=who.user, access=access, key_id=who.key_id, agent_id=_agent(who, agent_id)
+        )
+        call = Call(
+            self._house,
+            settings,
+            endpoint=endpoint,
+            caller=caller,
+            command=row.name,
+            access_to=lambda slug: _access(settings, who, slug),
+            is_administrator=_is_administrator(settings, who),
+        )
+        return row.handler(call, arguments)
+
+    def runs_inline(self, who: KeyMatch | Caller, project: str, command: str) -> bool:
+        """Say whether a call needs nothing but RAM that is there already.
+
+        A project that is closed to the caller counts like an absent one here too, so that not
+        even the time of the answer tells them apart.
+        """
+        row = self._commands.get(command)
+        needed = self._stores_needed(who, project)
+        return row is not None and row.inline and bool(needed) and not self._missing(needed)
+
+    def waits_for_store(self, who: KeyMatch | Caller, project: str) -> bool:
+        """Say whether a call will have to wait until a store is loaded."""
+        return bool(self._missing(self._stores_needed(who, project)))
+
+    def report(self, who: KeyMatch | Caller | None) -> health.HealthReport:
+        """Return how the server fares, with the stores that `who` may open; None sees them all."""
+        settings = self.settings
+        opened = [
+            slug
+            for slug in settings.endpoints
+            if who is None or _access(settings, who, slug) >= AccessTier.READER
+        ]
+        return health.report(self._house, opened, is_administrator=_is_administrator(settings, who))
+
+    def _stores_needed(self, who: KeyMatch | Caller, project: str) -> list[str]:
+        """Return the stores that a call may read: none in a project closed to the caller."""
+        settings = self.settings
+        endpoint = settings.find_endpoint(project)
+        if endpoint is None or _access(settings, who, project) < AccessTier.READER:
+            return []
+        shared = settings.find_endpoint(SHARED_SLUG) if endpoint.include_shared else None
+        return [endpoint.slug] if shared is None else [endpoint.slug, shared.slug]
+
+    def _missing(self, slugs: list[str]) -> list[str]:
+        return [slug for slug in slugs if self._house.catalog.loaded(slug) is None]
+
+    def _admitted(self, command: str, access: AccessTier) -> Command:
+        row = self._commands.get(command)
+        if row is None:
+            raise NotFoundError(f"there is no command {command[:64]!r}", command=command[:64])
+        if access < row.least:
+            raise NotAllowedError(
+                f"{row.name} needs tier {row.least.label}; this key has {access.label} here",
+                command=row.name,
+                needs=row.least.label,
+                has=access.label,
+            )
+        return row
+
+
+def _open(settings: Settings, who: KeyMatch | Caller, project: str) -> tuple[Endpoint, AccessTier]:
+    endpoint = settings.find_endpoint(project)
+    access = _access(settings, who, project)
+    if endpoint is None or access < AccessTier.READER:
+        raise NotFoundError("there is no such project, or this key does not open it")
+    return endpoint, access
+
+
+def _access(settings: Settings, who: KeyMatch | Caller, slug: str) -> AccessTier:
+    """Return what `who` may do in a project; the machine's owner needs no configuration."""
+    if isinstance(who, Caller):
+        return who.access if settings.find_endpoint(slug) else AccessTier.NONE
+    return settings.access(who.user, slug)
+
+
+def _is_administrator(settings: Settings, who: KeyMatch | Caller | None) -> bool:
+    """Say whether `who` looks after the server, and not only after a project."""
+    if who is None or isinstance(who, Caller):
+        return who is not None and who.access is AccessTier.ADMIN
+    user = settings.users.get(who.user)
+    return user is not None and user.access is AccessTier.ADMIN
+
+
+def _without_project(request: Mapping[str, Any], endpoint: Endpoint) -> dict[str, Any]:
+    arguments = dict(request)
+    named = arguments.pop("project", endpoint.slug)
+    if not isinstance(named, str) or named.casefold() != endpoint.slug.casefold():
+        raise invalid("project", f"is not {endpoint.slug}, whose endpoint this is")
+    return arguments
+
+
+def _agent(who: KeyMatch | Caller, given: str | None) -> str | None:
+    if given is None:
+        return who.agent_id if isinstance(who, Caller) else None
+    if not AGENT_ID.fullmatch(given):
+        raise invalid("agentId", "must be 1 to 128 of A-Z a-z 0-9 _ - : @ . /")
+    return given

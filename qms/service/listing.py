@@ -1,0 +1,126 @@
+"""listEntries: filtered, sorted, page by page, within a budget of tokens."""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
+from datetime import datetime
+from itertools import islice
+from typing import Annotated, Any
+
+import msgspec
+
+from qms.codec.documents import over_limit
+from qms.domain.errors import invalid
+from qms.domain.lifecycle import is_expired
+from qms.domain.queries import (
+    Filter,
+    Include,
+    Page,
+    Sort,
+    matches_document,
+    matches_header,
+    parse_sort,
+)
+from qms.service.answers import list_item, tokens
+from qms.service.calls import Call
+from qms.service.cursors import CursorSigner
+from qms.service.requests import Request, Response
+from qms.store.ordering import SORT_VALUES, SortValue
+from qms.store.view import Record
+
+FORMATS = ("json",)
+
+_POSITIONS: dict[str, Any] = {
+    "updated": tuple[int, datetime, str],
+    "created": tuple[datetime, str],
+    "title": tuple[str, str],
+    "priority": tuple[int, str],
+}
+_ENVELOPE_BYTES = len('{"items":[],"nextCursor":null}')
+
+
+class ListRequest(Request, frozen=True):
+    """Which entries, in which order, how much of each."""
+
+    filter: Filter | None = None
+    page: Page | None = None
+    sort: str = "-updated"
+    include: Include = Include.SUMMARY
+    format: str = "json"
+    max_tokens: Annotated[int, msgspec.Meta(ge=1)] | None = None
+
+
+class ListAnswer(Response, frozen=True):
+    """One page; `next_cursor` is null on the last one."""
+
+    items: list[Any]
+    next_cursor: str | None
+
+
+def list_entries(call: Call, request: ListRequest) -> ListAnswer:
+    """Return one page of the project's entries."""
+    check_format(request.format)
+    page = request.page or Page()
+    check_count("page.size", page.size, call.settings.global_.limits.results)
+    sort, wanted = parse_sort(request.sort), request.filter or Filter()
+    signer = CursorSigner(call.house.cursor_secret, call.project, request.sort, wanted)
+    after = None if page.cursor is None else signer.read(page.cursor, _POSITIONS[sort.key])
+    records = call.house.orderings(call.store).sorted_by(sort.key)
+    matching = (
+        record for record in _walk(records, sort, after) if _matches(record, wanted, call.now)
+    )
+    found = list(islice(matching, page.size + 1))
+    return _fitted(found, page.size, sort, signer, request)
+
+
+def check_format(given: str) -> None:
+    """Raise `InvalidInputError` for a format that this server does not write."""
+    if given not in FORMATS:
+        raise invalid("format", f"{given[:64]!r} is not available: {', '.join(FORMATS)}")
+
+
+def check_count(field: str, given: int, maximum: int) -> None:
+    """Raise `InvalidInputError` for a number of results that is not between 1 and the limit."""
+    if given < 1:
+        raise invalid(field, f"{given} is below 1", minimum=1)
+    if given > maximum:
+        raise over_limit(field, given, maximum, "results")
+
+
+def _walk(records: list[Record], sort: Sort, after: SortValue | None) -> Iterator[Record]:
+    value_of = SORT_VALUES[sort.key]
+    if sort.descending:
+        end = len(records) if after is None else bisect_left(records, after, key=value_of)
+        positions = range(end - 1, -1, -1)
+    else:
+        start = 0 if after is None else bisect_right(records, after, key=value_of)
+        positions = range(start, len(records))
+    return (records[position] for position in positions)
+
+
+def _matches(record: Record, wanted: Filter, now: datetime) -> bool:
+    return (
+        not is_expired(record.header, now)
+        and matches_header(wanted, record.header)
+        and (not wanted.needs_document or matches_document(wanted, record.document()))
+    )
+
+
+def _fitted(
+    found: list[Record], size: int, sort: Sort, signer: CursorSigner, request: ListRequest
+) -> ListAnswer:
+    """Return as many items as size and budget allow, and at least one, so that paging ends."""
+    shown = found[:size]
+    items: list[Any] = [list_item(record, request.include) for record in shown]
+    value_of = SORT_VALUES[sort.key]
+
+    def cursor() -> str | None:
+        return signer.sign(value_of(shown[-1])) if len(shown) < len(found) else None
+
+    if request.max_tokens is None:
+        return ListAnswer(items=items, next_cursor=cursor())
+    items = [msgspec.Raw(msgspec.json.encode(item)) for item in items]
+    used = _ENVELOPE_BYTES + sum(len(bytes(item)) + 1 for item in items)
+    while len(items) > 1 and tokens(used + len(cursor() or "")) > request.max_tokens:
+        used -= len(bytes(items.pop())) + 1
+        shown.pop()
+    return ListAnswer(items=items, next_cursor=cursor())

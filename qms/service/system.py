@@ -1,0 +1,65 @@
+"""health and describe: what the server is and how it fares, as far as the caller may know."""
+
+from typing import Any
+
+import msgspec
+
+from qms.codec.schema import type_schema
+from qms.domain.bodies import BODY_TYPES, MAIN_FIELDS
+from qms.service.calls import Call
+from qms.service.requests import NoArguments, Response
+
+SCHEMA_URL = "/docs/schema"
+
+
+class CommandDescription(Response, frozen=True):
+    """How one command is called."""
+
+    name: str
+    tier: str
+    help: str
+    request_schema: dict[str, Any]
+    example: dict[str, Any]
+
+
+class KindDescription(Response, frozen=True):
+    """What the body of a kind holds: one of `main` is required, the rest is optional."""
+
+    main: tuple[str, ...]
+    optional: tuple[str, ...]
+
+
+class DescribeAnswer(Response, frozen=True):
+    """The commands that the caller may use, and the kinds of entry."""
+
+    commands: list[CommandDescription]
+    kinds: dict[str, KindDescription]
+    schema_url: str
+    doc_url: str | None
+    help_urls: list[str]
+
+
+def describe(call: Call, _request: NoArguments) -> DescribeAnswer:
+    """Return what the caller can ask for and how."""
+    commands = [
+        CommandDescription(
+            name=command.name,
+            tier=command.least.label,
+            help=command.help,
+            request_schema=type_schema(command.request),
+            example=command.example,
+        )
+        for command in call.house.commands
+        if command.least <= call.caller.access
+    ]
+    return DescribeAnswer(
+        commands=commands, kinds=_KINDS, schema_url=SCHEMA_URL, doc_url=None, help_urls=[]
+    )
+
+
+def _described(body: type[msgspec.Struct], main: tuple[str, ...]) -> KindDescription:
+    fields = body.__struct_encode_fields__
+    return KindDescription(main=main, optional=tuple(name for name in fields if name not in main))
+
+
+_KINDS = {kind.value: _described(body, MAIN_FIELDS[kind]) for kind, body in BODY_TYPES.items()}

@@ -1,0 +1,247 @@
+"""Log format, redaction and the rolling log file; nothing else in the house configures logging.
+
+Every text that reaches a handler here has lost its API keys and carries no character that could
+move a terminal's cursor, forge a second line or reverse the reading order.
+"""
+
+import json
+import logging
+import logging.handlers
+import math
+import re
+import sys
+import traceback
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, TextIO
+
+import msgspec
+
+from qms.telemetry.escapes import escape
+
+MAX_FIELD_CHARS = 4096
+"""A longer field or message is cut: a log line is for reading."""
+
+MAX_TRACEBACK_LINES = 200
+
+_MAX_DEPTH = 4
+"""Deeper containers are printed as text."""
+
+_KEY = re.compile(r"qms(?:_|%5[fF])[A-Za-z0-9_-]{20,}")
+_REDACTED = "qms_[redacted]"
+
+_BARE = re.compile(r"[^\s\"=\\]+")
+
+_STANDARD_ATTRIBUTES = frozenset(vars(logging.makeLogRecord({}))) | {
+    "message",
+    "asctime",
+    "taskName",
+    "color_message",  # uvicorn's coloured copy of the message
+}
+
+
+class LogOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """Where logs go and how much of them is kept."""
+
+    level: str = "info"
+    file: Path | None = None
+    max_bytes: int = 20 * 1024 * 1024
+    keep: int = 5
+
+
+class ConsoleFormatter(logging.Formatter):
+    """Render a record as one line of key=value, its traceback indented below."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the line, and one more for each line of the traceback."""
+        fields = _fields(record)
+        lines = [" ".join(f"{key}={_quote(value)}" for key, value in fields.items())]
+        lines += [f"    {line}" for line in _traceback_lines(record)]
+        return "\n".join(lines)
+
+
+class JsonFormatter(logging.Formatter):
+    """Render a record as one line of JSON."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the line; a traceback is one of its fields."""
+        fields = _fields(record)
+        if lines := _traceback_lines(record):
+            fields["traceback"] = lines
+        return json.dumps(fields, ensure_ascii=False, separators=(",", ":"))
+
+
+class _LossReport:
+    """Says once, on standard error, that records are lost.
+
+    The standard library's own report prints the record's arguments, which were not redacted.
+    """
+
+    def __init__(self, target: str) -> None:
+        self._target = target
+        self._said = False
+
+    def lost(self) -> None:
+        if self._said or sys.stderr is None:
+            return
+        self._said = True
+        kind = sys.exc_info()[0]
+        reason = kind.__name__ if kind else "unknown"
+        sys.stderr.write(f"log records for {self._target} are lost: {reason}\n")
+
+    def kept(self) -> None:
+        self._said = False
+
+
+class _Console(logging.StreamHandler[TextIO]):
+    """Writes key=value lines to a stream."""
+
+    def __init__(self, stream: TextIO) -> None:
+        super().__init__(stream)
+        self.setFormatter(ConsoleFormatter())
+        self._loss = _LossReport("the console")
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: ARG002, N802 - inherited
+        self._loss.lost()
+
+
+class _RollingFile(logging.handlers.RotatingFileHandler):
+    """Writes JSON lines to a file that is set aside when it is full."""
+
+    def __init__(self, path: Path, *, max_bytes: int, keep: int) -> None:
+        self._loss = _LossReport("the log file")
+        super().__init__(
+            path, maxBytes=max_bytes, backupCount=max(1, keep), encoding="utf-8", delay=True
+        )
+        self.setFormatter(JsonFormatter())
+
+    def flush(self) -> None:
+        super().flush()
+        self._loss.kept()
+
+    def doRollover(self) -> None:  # noqa: N802 - inherited
+        try:
+            super().doRollover()
+        except PermissionError:
+            # Windows, while somebody reads the file: it grows on until they are done.
+            return
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: ARG002, N802 - inherited
+        self._loss.lost()
+
+
+_installed: list[logging.Handler] = []
+
+
+def configure(options: LogOptions, stream: TextIO | None = None) -> None:
+    """Send every log record to `stream` and to the rolling file, in place of an earlier setup.
+
+    Without a stream, standard error is used where there is one: a Windows service has none.
+
+    Raises:
+        ValueError: the level is unknown.
+        OSError: the folder of the log file cannot be made.
+    """
+    level = _level_number(options.level)
+    handlers: list[logging.Handler] = []
+    if (console := stream or sys.stderr) is not None:
+        handlers.append(_Console(console))
+    if options.file is not None:
+        options.file.parent.mkdir(parents=True, exist_ok=True)
+        handlers.append(_RollingFile(options.file, max_bytes=options.max_bytes, keep=options.keep))
+    reset()
+    root = logging.getLogger()
+    root.setLevel(level)
+    for handler in handlers:
+        root.addHandler(handler)
+    _installed.extend(handlers)
+
+
+def set_level(level: str) -> None:
+    """Change what is logged from now on.
+
+    Raises:
+        ValueError: the level is unknown.
+    """
+    logging.getLogger().setLevel(_level_number(level))
+
+
+def reset() -> None:
+    """Remove and close what `configure` installed."""
+    while _installed:
+        handler = _installed.pop()
+        logging.getLogger().removeHandler(handler)
+        handler.close()
+
+
+def clean(text: str) -> str:
+    """Return `text` without API keys, with every unsafe character written as an escape."""
+    return escape(_KEY.sub(_REDACTED, text))
+
+
+def _level_number(level: str) -> int:
+    number = logging.getLevelNamesMapping().get(level.upper())
+    if number is None:
+        raise ValueError(f"unknown log level: {clean(level)}")
+    return number
+
+
+def _fields(record: logging.LogRecord) -> dict[str, Any]:
+    moment = datetime.fromtimestamp(record.created, UTC)
+    fields: dict[str, Any] = {
+        "time": moment.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+        "level": record.levelname.lower(),
+        "logger": clean(record.name),
+        "message": _short(record.getMessage()),
+    }
+    for name, value in vars(record).items():
+        if name in _STANDARD_ATTRIBUTES:
+            continue
+        key = _short(name)
+        fields[f"{key}_" if key in fields else key] = _plain(value)
+    return fields
+
+
+def _plain(value: Any, depth: int = 0) -> Any:
+    """Return a value that JSON can hold and that is safe to print."""
+    if value is None or isinstance(value, bool | int):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else repr(value)
+    if depth < _MAX_DEPTH and isinstance(value, Mapping):
+        return {_short(str(key)): _plain(item, depth + 1) for key, item in value.items()}
+    if depth < _MAX_DEPTH and isinstance(value, list | tuple | set | frozenset):
+        return [_plain(item, depth + 1) for item in value]
+    return _short(str(value))
+
+
+def _short(text: str) -> str:
+    # Redaction comes before the cut, which could leave half a key too short to be recognised.
+    cleaned = clean(text)
+    if len(cleaned) <= MAX_FIELD_CHARS:
+        return cleaned
+    return f"{cleaned[:MAX_FIELD_CHARS]}… ({len(cleaned)} characters)"
+
+
+def _quote(value: Any) -> str:
+    if isinstance(value, str):
+        if _BARE.fullmatch(value):
+            return value
+        return '"' + value.replace('"', r"\"") + '"'
+    if isinstance(value, dict | list):
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return json.dumps(value)
+
+
+def _traceback_lines(record: logging.LogRecord) -> list[str]:
+    parts: list[str] = []
+    if record.exc_info and record.exc_info[0] is not None:
+        parts += traceback.format_exception(*record.exc_info)
+    if record.stack_info:
+        parts.append(record.stack_info)
+    lines = [_short(line) for part in parts for line in part.rstrip("\n").split("\n")]
+    if len(lines) > MAX_TRACEBACK_LINES:
+        half = MAX_TRACEBACK_LINES // 2
+        lines = [*lines[:half], f"… {len(lines) - 2 * half} lines …", *lines[-half:]]
+    return lines

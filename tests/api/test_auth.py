@@ -1,0 +1,114 @@
+import pytest
+
+from tests.support.asgi import AsgiClient
+from tests.support.house import House, key_of
+
+LIST = "/api/v1/projA/listEntries"
+JSON = ("content-type", "application/json")
+
+
+def send(client: AsgiClient, *headers: tuple[str, str], path: str = LIST) -> tuple[int, bytes]:
+    answer = client.request("POST", path, headers=[JSON, *headers], chunks=[b"{}"])
+    return answer.status, answer.body
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        ("Authorization", f"Bearer {key_of('reader')}"),
+        ("authorization", f"bearer {key_of('reader')}"),
+        ("X-Api-Key", key_of("reader")),
+    ],
+)
+def test_a_key_is_taken_from_either_header(client: AsgiClient, header: tuple[str, str]) -> None:
+    assert send(client, header)[0] == 200
+
+
+@pytest.mark.attack(1)
+@pytest.mark.parametrize("project", ["projA", "closed", "absent"])
+def test_without_a_key_nothing_is_told_about_any_project(client: AsgiClient, project: str) -> None:
+    answer = client.post(f"/api/v1/{project}/listEntries", {})
+
+    assert answer.status == 401
+    assert answer.headers["www-authenticate"] == "Bearer"
+    assert answer.json == {
+        "error": {
+            "code": "notAuthenticated",
+            "message": "a valid key is needed: send Authorization: Bearer <key>"
+            " or X-Api-Key: <key>",
+            "details": {},
+        }
+    }
+
+
+@pytest.mark.attack(2)
+def test_every_wrong_key_gets_the_same_answer(client: AsgiClient) -> None:
+    good = key_of("reader")
+    nothing = send(client)
+
+    for header in (
+        ("Authorization", "Bearer wrong"),
+        ("Authorization", f"Bearer {good[:-1]}x"),
+        ("Authorization", f"Bearer {good}x"),
+        ("Authorization", "Bearer "),
+        ("Authorization", "Bearer"),
+        ("Authorization", ""),
+        ("Authorization", f"Basic {good}"),
+        ("Authorization", good),
+        ("X-Api-Key", ""),
+        ("X-Api-Key", good.upper()),
+    ):
+        assert send(client, header) == nothing
+    assert nothing[0] == 401
+
+
+@pytest.mark.attack(3)
+@pytest.mark.parametrize("key", ["schlüssel", "\x00", "a\x00b", "k" * 1_000_000, "\xff" * 100])
+def test_a_malformed_key_is_refused_and_not_an_error(client: AsgiClient, key: str) -> None:
+    assert send(client, ("Authorization", f"Bearer {key}")) == send(client)
+    assert send(client, ("X-Api-Key", key)) == send(client)
+
+
+@pytest.mark.attack(5)
+def test_a_key_in_the_url_is_not_looked_at(client: AsgiClient) -> None:
+    key = key_of("admin")
+
+    for name in ("key", "apiKey", "api_key", "access_token", "authorization"):
+        assert send(client, path=f"{LIST}?{name}={key}")[0] == 401
+
+
+def without_the_reader(text: str) -> str:
+    before, _, rest = text.partition("[users.reader]")
+    return before + rest[rest.index("[users.writer]") :]
+
+
+def with_an_end(text: str) -> str:
+    return text.replace("createdUtc", 'expiresUtc = "2026-03-01T13:00:00Z", createdUtc', 1)
+
+
+@pytest.mark.attack(4)
+def test_a_removed_key_is_refused_like_an_unknown_one(house: House) -> None:
+    reader = house.door("reader")
+    assert reader("listEntries")["items"] == []
+
+    house.reconfigure(without_the_reader)
+
+    assert reader.fails("listEntries").code == "notAuthenticated"
+
+
+@pytest.mark.attack(4)
+def test_an_expired_key_is_refused_like_an_unknown_one(house: House) -> None:
+    reader = house.door("reader")
+    house.reconfigure(with_an_end)
+    assert reader("listEntries")["items"] == []
+
+    house.clock.move(hours=1)
+
+    assert reader.fails("listEntries").code == "notAuthenticated"
+
+
+def test_the_agent_is_named_by_a_header_and_checked(client: AsgiClient) -> None:
+    key = ("X-Api-Key", key_of("reader"))
+
+    assert send(client, key, ("X-Agent-Id", "ai:claude-code"))[0] == 200
+    assert send(client, key, ("X-Agent-Id", "a b"))[0] == 400

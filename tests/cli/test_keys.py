@@ -1,0 +1,134 @@
+import re
+import tomllib
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from tests.cli.conftest import Terminal
+
+KEY = re.compile(r"qms_[A-Za-z0-9_-]{43}")
+
+
+def users(ctl: Terminal) -> dict[str, Any]:
+    """Return the users of the configuration."""
+    found: dict[str, Any] = tomllib.loads(
+        (ctl.root / "QuickMemoryServer.toml").read_text(encoding="utf-8")
+    )["users"]
+    return found
+
+
+def test_a_lost_admin_key_is_made_again_while_the_server_runs(
+    server: Terminal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("QMS_KEY")
+    assert server("list").code == 3
+
+    result = server.ok("keys", "create", "admin")
+
+    assert KEY.fullmatch(result.line)
+    assert "takes it" in result.err
+    assert server.ok("stores", "verify", "--key", result.line).code == 0
+
+
+def test_a_key_made_on_files_opens_the_server_that_starts_later(files: Terminal) -> None:
+    key = files.ok("keys", "create", "alice", "--tier", "writer", "--label", "laptop").line
+    files.start()
+
+    assert files.ok("list", "--key", key).code == 0
+    assert users(files)["alice"]["tier"] == "writer"
+    assert users(files)["alice"]["keys"][0]["label"] == "laptop"
+
+
+def test_only_the_hash_is_kept_and_the_key_is_printed_once(ctl: Terminal) -> None:
+    result = ctl.ok("keys", "create", "admin")
+
+    assert result.line not in result.err
+    text = (ctl.root / "QuickMemoryServer.toml").read_text(encoding="utf-8")
+    assert result.line not in text
+    assert len(users(ctl)["admin"]["keys"]) == 2
+
+
+def test_json_has_the_id_and_the_key(ctl: Terminal) -> None:
+    printed = ctl.ok("keys", "create", "admin", "--json").json
+
+    assert set(printed) == {"id", "key"}
+    assert printed["id"] in [record["id"] for record in users(ctl)["admin"]["keys"]]
+
+
+def test_a_new_user_needs_a_tier(ctl: Terminal) -> None:
+    before = users(ctl)
+
+    result = ctl("keys", "create", "alice")
+
+    assert result.code == 2
+    assert "hint: tiers are none, reader, writer, curator, admin" in result.err
+    assert users(ctl) == before
+
+
+def test_a_user_that_is_there_keeps_its_tier_unless_another_is_given(ctl: Terminal) -> None:
+    ctl.ok("keys", "create", "alice", "--tier", "reader")
+    ctl.ok("keys", "create", "alice")
+    assert users(ctl)["alice"]["tier"] == "reader"
+
+    ctl.ok("keys", "create", "alice", "--tier", "curator")
+
+    assert users(ctl)["alice"]["tier"] == "curator"
+    assert len(users(ctl)["alice"]["keys"]) == 3
+
+
+@pytest.mark.attack(69)
+def test_the_last_admin_cannot_be_made_less(ctl: Terminal) -> None:
+    before = users(ctl)
+
+    assert ctl("keys", "create", "admin", "--tier", "reader").code == 5
+    assert users(ctl) == before
+
+
+def test_an_expiry_is_a_moment_or_a_length(ctl: Terminal) -> None:
+    ctl.ok("keys", "create", "admin", "--expires", "2099-01-02")
+    ctl.ok("keys", "create", "admin", "--expires", "90d")
+
+    first, second = (record["expiresUtc"] for record in users(ctl)["admin"]["keys"][1:])
+
+    assert str(first).startswith("2099-01-02")
+    days = (datetime.fromisoformat(str(second)) - datetime.now(UTC)).days
+    assert days in (89, 90)
+
+
+@pytest.mark.parametrize("expires", ["2020-01-01", "soon", "99999999d"])
+def test_an_expiry_in_the_past_or_of_no_sense_is_refused(files: Terminal, expires: str) -> None:
+    assert files("keys", "create", "admin", "--expires", expires).code == 2
+
+
+@pytest.mark.attack(68)
+def test_toml_in_a_users_name_stays_a_name(ctl: Terminal) -> None:
+    name = 'x"]\ntier = "admin'.replace("\n", " ")
+
+    ctl.ok("keys", "create", name, "--tier", "reader")
+
+    assert users(ctl)[name]["tier"] == "reader"
+
+
+def test_a_server_elsewhere_makes_no_keys(files: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("QMS_ROOT")
+
+    result = files("keys", "create", "admin", "--url", "http://127.0.0.1:1")
+
+    assert result.code == 2
+    assert "hint: run it on the server's own machine, with --root" in result.err
+
+
+def test_a_root_that_was_named_wins_over_a_url_for_keys(files: Terminal) -> None:
+    assert files.ok("keys", "create", "admin", "--url", "http://127.0.0.1:1").code == 0
+
+
+def test_an_invalid_configuration_is_named_and_left_alone(files: Terminal) -> None:
+    path = files.root / "QuickMemoryServer.toml"
+    path.write_text("[global]\nlisten = 5\n", encoding="utf-8")
+
+    result = files("keys", "create", "admin")
+
+    assert result.code == 2
+    assert "line 2" in result.err
+    assert path.read_text(encoding="utf-8") == "[global]\nlisten = 5\n"

@@ -1,0 +1,199 @@
+import json
+import shutil
+import socket
+import subprocess
+import sys
+import threading
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from qms.cli import target
+from qms.cli.local import Local
+from qms.runtime.root import claim_root
+from tests.cli.conftest import Terminal
+
+
+def test_it_says_that_it_works_on_the_files(files: Terminal) -> None:
+    assert files.ok("list").err.startswith(f"on the files in {files.root}\n")
+
+
+def test_it_finds_the_server_that_owns_the_root_and_says_so(server: Terminal) -> None:
+    assert server.server is not None
+    assert server.ok("list").err.startswith(f"on the server {server.server.url}\n")
+
+
+def test_a_url_wins_over_a_root(
+    server: Terminal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert server.server is not None
+    url = server.server.url
+
+    assert f"on the server {url}" in server.ok("list", "--url", url, "--root", str(tmp_path)).err
+    monkeypatch.setenv("QMS_URL", url)
+    assert f"on the server {url}" in server.ok("list", "--root", str(tmp_path)).err
+
+
+def test_a_url_may_end_with_a_slash(server: Terminal) -> None:
+    assert server.server is not None
+    assert server.ok("list", "--url", server.server.url + "/").code == 0
+
+
+def test_a_root_given_as_an_option_wins_over_the_environment(
+    files: Terminal, tmp_path: Path
+) -> None:
+    other = tmp_path / "other"
+    shutil.copytree(files.root, other)
+
+    files.ok("remember", "there", "--root", str(other))
+
+    assert files.ok("list", "--include", "ids").out == ""
+    assert f"on the files in {other}" in files.ok("list", "--root", str(other)).err
+
+
+def test_a_root_that_no_server_has_set_up_is_not_made_by_a_look(
+    files: Terminal, tmp_path: Path
+) -> None:
+    result = files("list", "--root", str(tmp_path / "nothing"))
+
+    assert result.code == 4
+    assert "hint: start one there with `qms serve`" in result.err
+    assert not (tmp_path / "nothing").exists()
+
+
+def test_a_server_that_does_not_answer_is_exit_code_6(files: Terminal) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+
+    result = files("list", "--url", f"http://127.0.0.1:{port}")
+
+    assert result.code == 6
+    assert f"error: no server answers at http://127.0.0.1:{port}" in result.err
+
+
+def test_something_else_that_answers_is_recognised(files: Terminal) -> None:
+    def answer(listener: socket.socket) -> None:
+        connection, _ = listener.accept()
+        connection.recv(65536)
+        connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello")
+        connection.close()
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        stranger = threading.Thread(target=answer, args=(listener,))
+        stranger.start()
+        result = files("list", "--url", f"http://127.0.0.1:{listener.getsockname()[1]}")
+        stranger.join()
+
+    assert result.code == 6
+    assert "does not answer like a Quick Memory Server" in result.err
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["127.0.0.1:5080", "ftp://host", "http://", "http://u:p@host", "http://h/?key=x", "http://[:"],
+)
+def test_a_url_that_is_none_is_refused_with_exit_code_2(files: Terminal, url: str) -> None:
+    assert files("list", "--url", url).code == 2
+
+
+@pytest.mark.parametrize("key", ["wrong", "qms_" + "x" * 43, "new\nline", "ünïcode"])
+def test_a_wrong_key_is_exit_code_3_with_a_way_out(server: Terminal, key: str) -> None:
+    result = server("get", "default:a", "--key", key)
+
+    assert result.code == 3
+    assert "hint: a lost key: `memoryctl keys create USER`" in result.err
+
+
+def test_no_key_at_all_is_exit_code_3(server: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("QMS_KEY")
+
+    assert server("list").code == 3
+
+
+def test_files_need_no_key(files: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("QMS_KEY")
+
+    assert files.ok("list").code == 0
+
+
+def test_an_owner_without_an_address_is_waited_for_and_then_named(
+    files: Terminal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(target, "LOCK_WAIT_S", 0.1)
+    held = claim_root(files.root, lambda: datetime.now(UTC), command="something else")
+
+    result = files("list")
+    held.release()
+
+    assert result.code == 5
+    assert "something else" in result.err
+    assert files.ok("list").code == 0
+
+
+def test_an_owner_that_leaves_is_waited_for(
+    files: Terminal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held = claim_root(files.root, lambda: datetime.now(UTC), command="something else")
+    pauses: list[float] = []
+
+    def leave(pause_s: float) -> None:
+        pauses.append(pause_s)
+        held.release()
+
+    monkeypatch.setattr(time, "sleep", leave)
+
+    assert files.ok("list").code == 0
+    assert len(pauses) == 1
+
+
+def test_commands_at_the_same_time_lose_nothing(files: Terminal) -> None:
+    program = [sys.executable, "-X", "utf8", "-m", "qms.cli.main", "remember"]
+    writers = [
+        subprocess.Popen([*program, f"text {number}"], stdout=subprocess.DEVNULL)
+        for number in range(4)
+    ]
+
+    assert [writer.wait(60) for writer in writers] == [0] * 4
+    assert len(files.ok("list", "--json").json["items"]) == 4
+
+
+def test_the_lock_never_holds_what_stood_on_the_command_line(files: Terminal) -> None:
+    seen: list[str] = []
+    lock = files.root / ".qms" / "lock"
+
+    class Spy(Local):
+        def close(self) -> None:
+            seen.append(lock.read_text(encoding="utf-8"))
+            super().close()
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(target, "Local", Spy)
+        files.ok("list", "--key", "qms_secret")
+
+    (text,) = seen
+    assert json.loads(text)["command"] == "memoryctl list"
+
+
+def test_the_project_is_guessed_from_the_folder(ctl: Terminal) -> None:
+    folder = Path.cwd() / "Shared"
+    folder.mkdir()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        entry_id = ctl.remember("here")
+
+    assert entry_id.startswith("shared:")
+    assert ctl.remember("there").startswith("default:")
+    assert ctl.remember("named", "--project", "SHARED").startswith("shared:")
+
+
+def test_a_first_key_made_on_the_way_is_shown(files: Terminal) -> None:
+    path = files.root / "QuickMemoryServer.toml"
+    path.write_text('[endpoint.default]\nslug = "default"\n', encoding="utf-8")
+
+    result = files.ok("list")
+
+    key = result.err.split("admin key: ")[1].split()[0]
+    files.start()
+    assert files.ok("list", "--key", key).code == 0

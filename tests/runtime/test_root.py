@@ -1,0 +1,66 @@
+"""The install root: found by option, environment or platform, and owned by one process."""
+
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from qms.domain.errors import ConflictError
+from qms.fsio.lock import read_owner
+from qms.runtime.root import LOCK_PLACE, announce, claim_root, find_root
+
+
+def clock() -> datetime:
+    return datetime(2026, 5, 1, 12, tzinfo=UTC)
+
+
+def test_the_option_wins_over_the_environment(tmp_path: Path) -> None:
+    environ = {"QMS_ROOT": str(tmp_path / "environment")}
+
+    assert find_root(tmp_path / "option", environ) == tmp_path / "option"
+    assert find_root(None, environ) == tmp_path / "environment"
+
+
+@pytest.mark.parametrize("environ", [{}, {"QMS_ROOT": ""}])
+def test_without_either_the_root_is_the_users_data_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, environ: dict[str, str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    root = find_root(None, environ)
+
+    assert root.is_absolute()
+    assert root.name == "QuickMemoryServer"
+    assert not root.is_relative_to(tmp_path)
+
+
+def test_a_relative_root_is_made_absolute(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    assert find_root("here", {}) == tmp_path / "here"
+
+
+@pytest.mark.fault("F15")
+def test_a_second_owner_is_told_who_the_first_one_is(tmp_path: Path) -> None:
+    held = claim_root(tmp_path, clock, command="qms serve")
+    announce(held, "http://127.0.0.1:5080")
+
+    with pytest.raises(ConflictError, match="qms serve, started 2026-05-01T12:00:00Z") as caught:
+        claim_root(tmp_path, clock, command="memoryctl list")
+
+    assert caught.value.details["pid"] == os.getpid()
+    assert caught.value.details["url"] == "http://127.0.0.1:5080"
+    held.release()
+    claim_root(tmp_path, clock, command="memoryctl list").release()
+    assert read_owner(tmp_path / LOCK_PLACE) is None
+
+
+def test_an_owner_names_its_own_command_when_none_is_given(tmp_path: Path) -> None:
+    held = claim_root(tmp_path, clock)
+
+    owner = read_owner(tmp_path / LOCK_PLACE)
+
+    held.release()
+    assert owner is not None
+    assert owner.command

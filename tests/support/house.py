@@ -1,0 +1,169 @@
+"""A whole house for tests: real configuration, real stores, the real application, a set clock."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from qms.api.app import app
+from qms.fsio.disk import Disk
+from qms.service.commands import Services
+from qms.service.configuration import Configuration
+from qms.store.catalog import Catalog
+from qms.store.memory_store import MemoryStore
+from qms.store.options import StoreOptions
+from tests.support.asgi import Answer, AsgiClient
+
+USERS = ("reader", "writer", "curator", "admin")
+
+CONFIGURATION = """\
+[endpoint.shared]
+slug = "shared"
+[endpoint.projA]
+slug = "projA"
+[endpoint.projB]
+slug = "projB"
+includeShared = false
+[endpoint.closed]
+slug = "closed"
+private = true
+""" + "".join(
+    f'[users.{user}]\ntier = "{user}"\napiKey = "qms_key_of_the_{user}_for_tests"\n'
+    for user in USERS
+)
+
+
+def key_of(user: str) -> str:
+    """Return the key of a user of the test configuration."""
+    return f"qms_key_of_the_{user}_for_tests"
+
+
+class Clock:
+    """A clock that stands still until it is moved."""
+
+    def __init__(self) -> None:
+        self.now = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
+
+    def __call__(self) -> datetime:
+        return self.now
+
+    def move(self, **by: float) -> None:
+        """Move the clock, back too."""
+        self.now += timedelta(**by)
+
+
+class Failure(msgspec.Struct, frozen=True):
+    """A refusal as a client sees it."""
+
+    status: int
+    code: str
+    message: str
+    details: dict[str, Any]
+
+
+class Door:
+    """One user's way into one project of the application."""
+
+    def __init__(self, client: AsgiClient, user: str, project: str = "projA") -> None:
+        self._client = client
+        self.user = user
+        self.project = project
+
+    def at(self, project: str) -> "Door":
+        """Return the same user's way into another project."""
+        return Door(self._client, self.user, project)
+
+    def send(self, command: str, request: Any) -> Answer:
+        """Call a command and return the answer as it is."""
+        path = f"/api/v1/{self.project}/{command}"
+        return self._client.post(path, request, key=key_of(self.user))
+
+    def __call__(self, command: str, /, **request: Any) -> Any:
+        """Call a command that succeeds and return its response."""
+        answer = self.send(command, request)
+        assert answer.status == 200, answer.body[:500]
+        return answer.json
+
+    def fails(self, command: str, /, **request: Any) -> Failure:
+        """Call a command that is refused and return why."""
+        return failure(self.send(command, request))
+
+
+def failure(answer: Answer) -> Failure:
+    """Return the refusal in an answer, whose body has exactly the one shape of errors."""
+    assert answer.status >= 400, answer.body[:500]
+    assert set(answer.json) == {"error"}
+    error = answer.json["error"]
+    assert set(error) == {"code", "message", "details"}
+    return Failure(answer.status, error["code"], error["message"], error["details"])
+
+
+class House:
+    """Everything below HTTP, and the application in front of it."""
+
+    def __init__(
+        self,
+        root: Path,
+        clock: Clock,
+        *,
+        text: str = CONFIGURATION,
+        disk: Disk | None = None,
+        before_opening: Callable[[str], None] = lambda _project: None,
+    ) -> None:
+        self.root = root
+        self.clock = clock
+        self.disk = disk or Disk()
+        self._before_opening = before_opening
+        self.toml = root / "QuickMemoryServer.toml"
+        self.toml.write_text(text, encoding="utf-8")
+        self.configuration = Configuration(self.toml, self.disk, clock)
+        self.configuration.load()
+        self.catalog = Catalog(self._open)
+        self.catalog.register(self.configuration.settings.endpoints)
+        self.services = Services(self.configuration, self.catalog, clock=clock)
+        self.client = AsgiClient(app(self.services))
+
+    def door(self, user: str, project: str = "projA") -> Door:
+        """Return a user's way in."""
+        return Door(self.client, user, project)
+
+    def store(self, project: str = "projA") -> MemoryStore:
+        """Return a project's store."""
+        return self.catalog.get(project)
+
+    def entries_file(self, project: str = "projA") -> Path:
+        """Return the file that people edit."""
+        return self.root / "MemoryStores" / project / "entries.jsonl"
+
+    def reconfigure(self, change: Callable[[str], str]) -> None:
+        """Edit the TOML by hand and have it read."""
+        self.toml.write_text(change(self.toml.read_text(encoding="utf-8")), encoding="utf-8")
+        self.configuration.reload()
+
+    def set_limits(self, **limits: int) -> None:
+        """Add `[global.limits]`."""
+        lines = "".join(f"{name} = {value}\n" for name, value in limits.items())
+        self.reconfigure(lambda text: f"{text}\n[global.limits]\n{lines}")
+
+    def close(self) -> None:
+        """Close the stores and the client."""
+        self.client.close()
+        self.catalog.close()
+
+    def _open(self, project: str) -> MemoryStore:
+        self._before_opening(project)
+        settings = self.configuration.settings
+        endpoint = settings.find_endpoint(project)
+        assert endpoint is not None
+        folder = settings.store_folder(self.root, endpoint)
+        folder.mkdir(parents=True, exist_ok=True)
+        return MemoryStore.open(
+            folder,
+            project,
+            disk=self.disk,
+            options=StoreOptions(limits=settings.global_.limits),
+            backup_root=settings.backup_folder(self.root),
+            clock=self.clock,
+        )

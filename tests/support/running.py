@@ -1,0 +1,54 @@
+"""A real server on a real port, in this process: it starts in milliseconds."""
+
+import http.client
+import socket
+import threading
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import uvicorn
+
+from qms.api.app import app
+from qms.fsio.disk import Disk
+from qms.runtime.build import open_root
+from qms.service.commands import Services
+from tests.support.server import call_on
+
+
+class RunningServer:
+    """Owns a root and answers until `stop`."""
+
+    def __init__(self, root: Path, key: str) -> None:
+        self.key = key
+        self._opened = open_root(root, disk=Disk(), clock=_now, command="test server")
+        runtime = self._opened.runtime
+        services = Services(runtime.configuration, runtime.catalog, clock=_now)
+        config = uvicorn.Config(
+            app(services), http="h11", ws="none", lifespan="off", log_config=None
+        )
+        self._server = uvicorn.Server(config)
+        self._socket = socket.create_server(("127.0.0.1", 0))
+        self.port: int = self._socket.getsockname()[1]
+        self.url = f"http://127.0.0.1:{self.port}"
+        self._thread = threading.Thread(target=self._server.run, args=([self._socket],))
+        self._thread.start()
+        self._opened.announce(self.url)
+
+    def call(self, project: str, command: str, /, **request: Any) -> Any:
+        """Call a command over HTTP and return the object that it answers."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        try:
+            return call_on(connection, self.key, project, command, request)
+        finally:
+            connection.close()
+
+    def stop(self) -> None:
+        """Stop as after a signal: requests end, stores fold, the root is given back."""
+        self._server.should_exit = True
+        self._thread.join()
+        self._opened.close()
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)

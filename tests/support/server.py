@@ -1,0 +1,128 @@
+"""A real `qms serve` in a process of its own, for tests of the whole."""
+
+import http.client
+import os
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+from urllib.parse import urlsplit
+
+import msgspec
+
+START_LIMIT_S = 60
+STOP_LIMIT_S = 30
+
+
+class ServerProcess:
+    """Runs while its `with` block does; `lines` holds what it printed before it listened."""
+
+    def __init__(self, root: Path, *arguments: str, key: str = "") -> None:
+        self.root = root
+        self.key = key
+        self.lines: list[str] = []
+        self.url = ""
+        command = [sys.executable, "-m", "qms.cli.server", "serve", "--root", str(root)]
+        self.process = subprocess.Popen(
+            [*command, *(arguments or ("--port", "0"))],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=os.environ | {"PYTHONWARNDEFAULTENCODING": "0"},
+            encoding="utf-8",
+        )
+        self._errors: list[str] = []
+        self._reader = threading.Thread(target=self._read_errors, daemon=True)
+        self._reader.start()
+
+    def __enter__(self) -> "ServerProcess":
+        self.wait_until_listening()
+        return self
+
+    def __exit__(
+        self,
+        _kind: type[BaseException] | None,
+        _error: BaseException | None,
+        _traceback: TracebackType | None,
+    ) -> None:
+        self.kill()
+
+    @property
+    def errors(self) -> str:
+        """Return what the process has written to standard error."""
+        return "".join(self._errors)
+
+    def wait_until_listening(self) -> None:
+        """Read standard output up to the line that says where the server listens."""
+        guard = threading.Timer(START_LIMIT_S, self.process.kill)
+        guard.start()
+        try:
+            assert self.process.stdout is not None
+            for line in self.process.stdout:
+                self.lines.append(line.rstrip("\n"))
+                if line.startswith("admin key: "):
+                    self.key = line.split()[-1]
+                if line.startswith("listening: "):
+                    self.url = line.split()[-1]
+                    return
+        finally:
+            guard.cancel()
+        raise AssertionError(f"the server never listened: {self.lines} {self.errors}")
+
+    def connect(self) -> http.client.HTTPConnection:
+        """Return a connection to the server."""
+        parts = urlsplit(self.url)
+        assert parts.hostname is not None
+        return http.client.HTTPConnection(parts.hostname, parts.port, timeout=START_LIMIT_S)
+
+    def call(self, project: str, command: str, /, **request: Any) -> Any:
+        """Call a command with the key given or printed, on a connection of its own."""
+        connection = self.connect()
+        try:
+            return call_on(connection, self.key, project, command, request)
+        finally:
+            connection.close()
+
+    def stop(self, number: int = signal.SIGTERM) -> int:
+        """Send a signal and return the exit code."""
+        self.process.send_signal(number)
+        return self.wait()
+
+    def wait(self) -> int:
+        """Return the exit code once the process has ended by itself."""
+        code = self.process.wait(STOP_LIMIT_S)
+        self._reader.join()
+        return code
+
+    def kill(self) -> None:
+        """End the process if it still runs, and close its pipes."""
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+        self._reader.join()
+        for pipe in (self.process.stdout, self.process.stderr):
+            if pipe is not None:
+                pipe.close()
+
+    def _read_errors(self) -> None:
+        assert self.process.stderr is not None
+        self._errors.extend(self.process.stderr)
+
+
+def call_on(
+    connection: http.client.HTTPConnection,
+    key: str,
+    project: str,
+    command: str,
+    request: dict[str, Any],
+) -> Any:
+    """Call a command that succeeds, and return its response."""
+    headers = {"Content-Type": "application/json", "Authorization": f"Bearer {key}"}
+    body = msgspec.json.encode(request)
+    connection.request("POST", f"/api/v1/{project}/{command}", body, headers)
+    answer = connection.getresponse()
+    content = answer.read()
+    assert answer.status == 200, content
+    return msgspec.json.decode(content)

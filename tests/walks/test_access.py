@@ -1,0 +1,186 @@
+"""The rights table, generated: every command, every tier, own, other, shared and closed project."""
+
+from typing import Any
+
+import pytest
+
+from qms.domain.access import AccessTier
+from qms.service.table import TABLE
+from tests.support.asgi import AsgiClient
+from tests.support.house import USERS, House, key_of
+
+NAMES = [command.name for command in TABLE]
+
+REQUESTS: dict[str, dict[str, Any]] = {
+    "getEntry": {"id": "seed"},
+    "upsertEntry": {"entry": {"kind": "note", "body": "new"}},
+    "patchEntry": {"id": "seed", "patch": {"tags": ["x"]}},
+    "deleteEntry": {"id": "seed"},
+    "bulkImport": {"entries": [{"kind": "note", "body": "new"}]},
+    "relatedEntries": {"id": "seed"},
+}
+
+LEAST = {
+    "listEntries": "reader",
+    "getEntry": "reader",
+    "upsertEntry": "writer",
+    "patchEntry": "writer",
+    "deleteEntry": "writer",
+    "relatedEntries": "reader",
+    "bulkImport": "writer",
+    "health": "reader",
+    "describe": "reader",
+    "reloadStore": "admin",
+    "acceptHeld": "admin",
+    "rejectHeld": "admin",
+    "listProblems": "admin",
+    "listConflicts": "admin",
+    "verifyStore": "admin",
+}
+"""The design's table, written down again so that the code cannot quietly change it."""
+
+
+@pytest.fixture
+def seeded(house: House) -> House:
+    for project in ("projA", "projB", "shared"):
+        house.door("writer", project)(
+            "upsertEntry", entry={"id": "seed", "kind": "note", "body": "seed"}
+        )
+    return house
+
+
+@pytest.mark.attack(8)
+def test_the_table_has_exactly_the_commands_and_tiers_of_the_design() -> None:
+    assert {command.name: command.least.label for command in TABLE} == LEAST
+
+
+@pytest.mark.attack(8)
+@pytest.mark.parametrize("name", NAMES)
+def test_each_tier_may_call_exactly_what_the_table_says(seeded: House, name: str) -> None:
+    needed = AccessTier.from_label(LEAST[name])
+    for user in USERS:
+        for project in ("projA", "projB", "shared"):
+            if name == "deleteEntry":
+                seeded.door("admin", project)(
+                    "upsertEntry", entry={"id": "seed", "kind": "note", "body": "again"}
+                )
+            answer = seeded.door(user, project).send(name, REQUESTS.get(name, {}))
+            if AccessTier.from_label(user) >= needed:
+                assert answer.status == 200 or answer.json["error"]["code"] == "conflict"
+            else:
+                assert (answer.status, answer.json["error"]["code"]) == (403, "notAllowed")
+                assert answer.json["error"]["details"]["needs"] == needed.label
+
+
+@pytest.mark.attack(7)
+def test_a_reader_changes_nothing_with_any_writing_command(seeded: House) -> None:
+    before = seeded.store().view
+
+    for command in TABLE:
+        if not command.read_only:
+            refusal = seeded.door("reader").fails(command.name, **REQUESTS.get(command.name, {}))
+            assert refusal.code == "notAllowed"
+
+    assert seeded.store().view is before
+
+
+@pytest.mark.attack(8)
+@pytest.mark.parametrize("name", [*NAMES, "noSuchCommand"])
+def test_a_closed_project_answers_byte_for_byte_like_one_that_does_not_exist(
+    house: House, name: str
+) -> None:
+    for user in USERS:
+        for request in (REQUESTS.get(name, {}), {"unknown": 1}, {"project": "closed"}):
+            closed = house.door(user, "closed").send(name, request)
+            absent = house.door(user, "absent").send(name, request)
+            assert closed.status == absent.status == 404
+            assert closed.body == absent.body
+            assert closed.headers == absent.headers
+    assert house.catalog.loaded("closed") is None
+
+
+def test_permissions_raise_and_lower_and_shut(seeded: House) -> None:
+    seeded.reconfigure(
+        lambda text: (
+            text
+            + '\n[permissions.projA]\nreader = "writer"\nwriter = "reader"\ncurator = "none"\n'
+            + '[permissions.closed]\nreader = "reader"\n'
+        )
+    )
+
+    assert seeded.door("reader")("upsertEntry", **REQUESTS["upsertEntry"])["created"]
+    assert seeded.door("writer").fails("upsertEntry", **REQUESTS["upsertEntry"]).status == 403
+    assert seeded.door("curator").fails("getEntry", id="seed").status == 404
+    assert seeded.door("reader", "closed")("listEntries")["items"] == []
+    assert seeded.door("admin", "closed").fails("listEntries").status == 404
+
+
+def test_slugs_are_matched_without_case(house: House) -> None:
+    answer = house.door("writer", "PROJa")("upsertEntry", **REQUESTS["upsertEntry"])
+
+    assert answer["id"].startswith("projA:")
+
+
+@pytest.mark.parametrize("project", ["projB", "closed", "absent", "", None, 7])
+def test_another_project_in_the_request_is_refused_whether_it_exists_or_not(
+    house: House, project: Any
+) -> None:
+    refusal = house.door("reader").fails("listEntries", project=project)
+
+    assert (refusal.status, refusal.code) == (400, "invalidInput")
+    assert refusal.message == "project: is not projA, whose endpoint this is"
+
+
+def test_an_unknown_command_is_not_found(house: House) -> None:
+    refusal = house.door("admin").fails("dropEverything")
+
+    assert (refusal.status, refusal.code) == (404, "notFound")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_unknown_key_of_a_request_is_named(house: House, name: str) -> None:
+    refusal = house.door("admin").fails(name, **REQUESTS.get(name, {}), colour="blue")
+
+    assert (refusal.status, refusal.code) == (400, "invalidInput")
+    assert refusal.details["field"] == "colour"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_example_of_each_command_is_a_request_that_it_understands(
+    seeded: House, name: str
+) -> None:
+    example = next(command.example for command in TABLE if command.name == name)
+
+    answer = seeded.door("admin").send(name, example)
+
+    assert answer.status in (200, 404, 409)
+
+
+@pytest.mark.attack(30)
+@pytest.mark.parametrize(
+    "slug",
+    [
+        "..",
+        "%2e%2e%2f",
+        "..%5c",
+        "a/b",
+        "a%2fb",
+        "C:",
+        "con",
+        "a.",
+        "a%0a",
+        "projA%0a",
+        "%00",
+        "a" * 65,
+        "%D0%B0",
+        "proj%D0%90",
+    ],
+)
+def test_a_slug_that_is_none_reaches_no_file(house: House, client: AsgiClient, slug: str) -> None:
+    before = sorted(path.as_posix() for path in house.root.rglob("*"))
+
+    answer = client.post(f"/api/v1/{slug}/listEntries", {}, key=key_of("admin"))
+
+    assert answer.status in (400, 404)
+    assert answer.json["error"]["code"] in ("notFound", "invalidInput")
+    assert sorted(path.as_posix() for path in house.root.rglob("*")) == before

@@ -1,0 +1,50 @@
+import pytest
+
+from qms.domain.access import AccessTier
+from qms.domain.bodies import Kind
+from qms.service.table import TABLE
+from tests.support.asgi import AsgiClient
+from tests.support.house import USERS, House
+
+
+@pytest.mark.parametrize("user", USERS)
+def test_each_tier_sees_the_commands_that_it_may_call(house: House, user: str) -> None:
+    answer = house.door(user)("describe")
+
+    access = AccessTier.from_label(user)
+    expected = [command.name for command in TABLE if command.least <= access]
+    assert [command["name"] for command in answer["commands"]] == expected
+
+
+def test_a_command_is_described_by_tier_schema_help_and_example(house: House) -> None:
+    commands = house.door("reader")("describe")["commands"]
+    related = next(command for command in commands if command["name"] == "relatedEntries")
+
+    assert related["tier"] == "reader"
+    assert related["help"]
+    assert related["example"]["maxHops"] == 2
+    (definition,) = related["requestSchema"]["$defs"].values()
+    assert definition["required"] == ["id"]
+    assert definition["additionalProperties"] is False
+
+
+def test_every_kind_is_described_by_its_main_text(house: House) -> None:
+    kinds = house.door("reader")("describe")["kinds"]
+
+    assert set(kinds) == set(Kind)
+    assert kinds["note"] == {"main": ["text"], "optional": ["context"]}
+    assert kinds["document"]["main"] == ["text", "path"]
+
+
+def test_the_schema_of_an_entry_is_where_describe_says(house: House, client: AsgiClient) -> None:
+    answer = house.door("reader")("describe")
+
+    schema = client.request("GET", answer["schemaUrl"])
+
+    assert (answer["docUrl"], answer["helpUrls"]) == (None, [])
+    assert schema.status == 200
+    assert "$defs" in schema.json
+    again = client.request(
+        "GET", answer["schemaUrl"], headers=[("If-None-Match", schema.headers["etag"])]
+    )
+    assert (again.status, again.body) == (304, b"")

@@ -1,0 +1,154 @@
+"""Measure the server beside the raw cost of the same work in the same run.
+
+Prints a table with the bound of every figure; ends with 1 when a bound is broken.
+"""
+
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import click
+import msgspec
+
+from tools.benchmarks import store_commits, store_loading, store_served
+from tools.benchmarks.corpus import lines, make_store
+from tools.benchmarks.measure import Bound, Plan, Row, Verdict, summary, table
+
+FULL = Plan(
+    sizes=(1_000, 10_000, 100_000),
+    rounds=5,
+    writes=640,
+    fold_s=25.0,
+    bounds={
+        "group-gain": Bound("≥", 20, "×"),
+        "writes-per-sync": Bound("≥", 8),
+        "http-extra": Bound("≤", 2, "ms"),
+        "upsert-growth": Bound("≤", 1.3, "×"),
+        "fold-share": Bound("≤", 5, "%"),
+        "load-ratio": Bound("≤", 3, "×"),
+        "memory": Bound("≤", 250, "MB"),
+        "edit": Bound("≤", 1, "s"),
+    },
+)
+QUICK = msgspec.structs.replace(FULL, sizes=(1_000, 10_000), rounds=2, writes=128, fold_s=5.0)
+SUBJECTS = ("group", "upsert", "folds", "loading", "http")
+EDITS_AT = 10_000
+
+
+@click.group(help=__doc__)
+def main() -> None:
+    pass
+
+
+@main.command()
+@click.option("--quick", is_flag=True, help="Fewer rounds and sizes.")
+@click.option("--sizes", help="How many entries, e.g. 1000,100000.")
+@click.option("--rounds", type=int, help="How many alternating rounds.")
+@click.option("--only", multiple=True, type=click.Choice(SUBJECTS), help="Only this subject.")
+@click.option("--bound", "bounds", multiple=True, help="Another bound, e.g. load-ratio=2.5.")
+@click.option("--markdown", is_flag=True, help="Print the table for a page.")
+@click.option(
+    "--folder", type=click.Path(path_type=Path, exists=True), help="Where the stores are made."
+)
+def store(
+    quick: bool,
+    sizes: str | None,
+    rounds: int | None,
+    only: tuple[str, ...],
+    bounds: tuple[str, ...],
+    markdown: bool,
+    folder: Path | None,
+) -> None:
+    """Measure one project's store: commits, folds, loading, and both over HTTP.
+
+    Example: python tools/bench.py store --quick --only loading
+    """
+    plan = _plan(QUICK if quick else FULL, sizes, rounds, bounds)
+    rows = []
+    with tempfile.TemporaryDirectory(dir=folder, prefix="qms-bench-") as scratch:
+        for row in _store_rows(plan, Path(scratch), only or SUBJECTS):
+            print(f"{row.subject}, {row.entries:,}: {row.figure}", file=sys.stderr, flush=True)
+            rows.append(row)
+    print(f"{table(rows, markdown=markdown)}\n\n{summary(rows)}")
+    if any(row.verdict is Verdict.BROKEN for row in rows):
+        sys.exit(1)
+
+
+def _plan(plan: Plan, sizes: str | None, rounds: int | None, bounds: tuple[str, ...]) -> Plan:
+    if sizes:
+        plan = msgspec.structs.replace(plan, sizes=tuple(map(int, sizes.split(","))))
+    changed = dict(plan.bounds)
+    for text in bounds:
+        name, _, limit = text.partition("=")
+        if name not in changed:
+            raise click.BadParameter(f"{name} is none of {', '.join(changed)}")
+        changed[name] = msgspec.structs.replace(changed[name], limit=float(limit))
+    return msgspec.structs.replace(plan, rounds=rounds or plan.rounds, bounds=changed)
+
+
+def _store_rows(plan: Plan, scratch: Path, subjects: tuple[str, ...]) -> Iterator[Row]:
+    makers: dict[str, Callable[[Plan, Path], Iterator[Row]]] = {
+        "group": _group_rows,
+        "upsert": _upsert_rows,
+        "folds": _fold_rows,
+        "loading": _loading_rows,
+        "http": _http_rows,
+    }
+    for subject in SUBJECTS:
+        if subject in subjects:
+            yield from makers[subject](plan, scratch)
+
+
+def _group_rows(plan: Plan, scratch: Path) -> Iterator[Row]:
+    for size in plan.sizes:
+        with _stores(scratch, (size,)) as folders:
+            yield from store_commits.group_rows(plan, folders[size], size)
+
+
+def _upsert_rows(plan: Plan, scratch: Path) -> Iterator[Row]:
+    with _stores(scratch, plan.sizes) as folders:
+        yield from store_commits.upsert_rows(plan, folders)
+
+
+def _fold_rows(plan: Plan, scratch: Path) -> Iterator[Row]:
+    for size in plan.sizes:
+        with _stores(scratch, (size,)) as folders:
+            yield store_commits.fold_row(plan, folders[size], size)
+
+
+def _loading_rows(plan: Plan, scratch: Path) -> Iterator[Row]:
+    for size in plan.sizes:
+        with _folder(scratch) as folder:
+            yield from store_loading.loading_rows(plan, folder, size)
+
+
+def _http_rows(plan: Plan, scratch: Path) -> Iterator[Row]:
+    for size in plan.sizes:
+        with _folder(scratch) as folder:
+            edits = size == EDITS_AT
+            yield from store_served.served_rows(plan, folder, size, edits=edits)
+
+
+@contextmanager
+def _stores(scratch: Path, sizes: tuple[int, ...]) -> Iterator[dict[int, Path]]:
+    with _folder(scratch) as folder:
+        folders = {size: folder / str(size) for size in sizes}
+        for size, path in folders.items():
+            make_store(path, store_commits.PROJECT, lines(store_commits.PROJECT, size))
+        yield folders
+
+
+@contextmanager
+def _folder(scratch: Path) -> Iterator[Path]:
+    folder = Path(tempfile.mkdtemp(dir=scratch))
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder)
+
+
+if __name__ == "__main__":
+    main()
