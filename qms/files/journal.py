@@ -176,6 +176,8 @@ class Journal:
         Raises:
             OSError: the disk still does not take it.
         """
+        # Not there when the disk was read-only from the start.
+        self._disk.make_folder(self._path.parent)
         if self._is_damaged:
             self._set_aside()
             self._is_damaged = False

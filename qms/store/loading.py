@@ -55,7 +55,10 @@ def load(side: FileSide, journal: Journal) -> list[str]:
     start = _choose(side, meta, state, digest)
     if meta is not None and _load_trusted(side, meta, start, state):
         side.moved = side.writer.replay(content.records, after=meta.folded_sequence)
-        if not start.is_current:
+        if start.is_current and side.moved:
+            _keep_undone(side)
+            side.image.identity = _UNSEEN
+        if side.image.identity is _UNSEEN:
             reload(side)
     else:
         if meta is not None and not start.is_current:
@@ -137,6 +140,27 @@ def _load_trusted(side: FileSide, meta: BaseMeta, start: _Start, state: FileStat
     side.newer = [one.header.id for one in records if one.header.schema_version > SCHEMA_VERSION]
     freeze_if_newer(side)
     return True
+
+
+def _keep_undone(side: FileSide) -> None:
+    """Keep copies of hand edits that were taken and are no longer in the file.
+
+    A person went back to the file before them, or it lost them together with the power.
+    """
+    in_file = side.image.lines_by_id()
+    undone = {
+        entry_id: record
+        for entry_id, line in side.moved.items()
+        if line is not None
+        and in_file.get(entry_id, line) != line
+        and (record := side.writer.view.get(entry_id)) is not None
+    }
+    side.conflicts.extend(
+        [
+            conflict_line(entry_id, record, "edit undone by hand", side.image.identity)
+            for entry_id, record in undone.items()
+        ]
+    )
 
 
 def _load_strictly(

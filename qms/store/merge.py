@@ -130,25 +130,28 @@ def _is_same(first: bytes, second: bytes) -> bool:
 def spoiled_ids(base: Image, theirs: Image, gone: set[str]) -> set[str]:
     """Return the missing ids whose lines became unreadable instead of being taken out.
 
-    An unreadable line that still shows an id stands for that entry. A new one that shows none
-    stands for whatever vanished between the same two neighbours. Entries whose line was unreadable
-    before stay as long as there are such lines.
+    A new unreadable line that still shows an id stands for that entry, one that shows none for
+    whatever vanished between the same two neighbours. An entry that had no line in the base, since
+    that was unreadable already or came later, stays as long as there is a line that may be its own.
     """
     if not gone:
         return set()
     spoiled: set[str] = set()
     nameless: list[LineProblem] = []
+    fresh: list[LineProblem] = []
+    placed = base.taken_ids()
     old = {base.raws[index] for index in base.other_lines()}
     for problem in theirs.problems:
         if problem.code == "duplicateId":
             continue
-        if problem.entry_id in gone:
-            spoiled.add(problem.entry_id)
-        elif problem.entry_id is None:
+        is_fresh = theirs.raws[problem.index] not in old
+        if problem.entry_id is None:
             nameless.append(problem)
+            fresh += [problem] if is_fresh else []
+        elif problem.entry_id in gone and (is_fresh or problem.entry_id not in placed):
+            spoiled.add(problem.entry_id)
     if nameless:
-        spoiled |= gone & base.kept.keys()
-        fresh = [problem for problem in nameless if theirs.raws[problem.index] not in old]
+        spoiled |= gone - placed.keys()
         spoiled |= _between_neighbours(base, theirs, gone - spoiled, fresh)
     return spoiled
 

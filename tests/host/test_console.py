@@ -1,34 +1,14 @@
 import json
-import os
 import signal
 import socket
-import threading
 from pathlib import Path
 
 import pytest
 
 from qms.config.addresses import ListenAddress
 from qms.host.console import bind
-from tests.support.server import ServerProcess, call_on
+from tests.support.server import ServerProcess
 from tests.support.waiting import eventually
-
-
-def test_a_first_run_prints_the_admins_key_once_and_where_it_listens(tmp_path: Path) -> None:
-    with ServerProcess(tmp_path) as server:
-        assert [line.split(": ")[0] for line in server.lines] == ["admin key", "listening"]
-        assert server.call("default", "listEntries")["items"] == []
-        assert {store["name"] for store in server.call("default", "health")["stores"]} == {
-            "default",
-            "shared",
-        }
-        key = server.key
-        assert server.stop() == 0
-        assert key not in server.errors
-
-    with ServerProcess(tmp_path, key=key) as again:
-        assert [line.split(": ")[0] for line in again.lines] == ["listening"]
-        assert again.call("default", "listEntries")["items"] == []
-        assert again.stop() == 0
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
@@ -77,34 +57,6 @@ def test_a_request_under_way_ends_before_the_server_does(tmp_path: Path) -> None
     assert len(entries.read_bytes().splitlines()) == 1
 
 
-def test_two_clients_writing_at_once_lose_nothing(tmp_path: Path) -> None:
-    with ServerProcess(tmp_path) as server:
-
-        def write(client: int) -> None:
-            connection = server.connect()
-            for number in range(60):
-                entry = {"kind": "fact", "body": f"Client {client} says {number}"}
-                call_on(connection, server.key, "default", "upsertEntry", {"entry": entry})
-            connection.close()
-
-        clients = [threading.Thread(target=write, args=(number,)) for number in range(2)]
-        for client in clients:
-            client.start()
-        for client in clients:
-            client.join()
-
-        key = server.key
-        page = {"size": 200}
-        assert len(server.call("default", "listEntries", page=page)["items"]) == 120
-        assert server.stop() == 0
-
-    entries = tmp_path / "MemoryStores" / "default" / "entries.jsonl"
-    assert len(entries.read_bytes().splitlines()) == 120
-    with ServerProcess(tmp_path, key=key) as again:
-        assert len(again.call("default", "listEntries", page=page)["items"]) == 120
-        assert again.stop() == 0
-
-
 @pytest.mark.fault("F15")
 def test_a_second_process_names_the_owner_of_the_root_and_exits_with_5(tmp_path: Path) -> None:
     with ServerProcess(tmp_path) as owner:
@@ -119,26 +71,6 @@ def test_a_second_process_names_the_owner_of_the_root_and_exits_with_5(tmp_path:
             second.kill()
         assert owner.call("default", "health")["status"] == "Healthy"
         assert owner.stop() == 0
-
-
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="named pipes are for POSIX")
-def test_the_port_answers_while_a_store_is_still_loading(tmp_path: Path) -> None:
-    with ServerProcess(tmp_path) as server:
-        key = server.key
-        server.stop()
-    slow = tmp_path / "MemoryStores" / "default" / "entries.jsonl"
-    slow.unlink(missing_ok=True)
-    os.mkfifo(slow)
-
-    with ServerProcess(tmp_path, key=key) as server:
-        connection = server.connect()
-        connection.request("GET", "/health")
-        assert json.loads(connection.getresponse().read()) == {"status": "Loading"}
-        connection.close()
-        assert server.call("shared", "listEntries")["items"] == []
-        report = server.call("shared", "health")
-        loaded = {store["name"]: store["loaded"] for store in report["stores"]}
-        assert loaded == {"default": False, "shared": True}
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])

@@ -13,8 +13,25 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from tests.support.asgi import Answer
+from tests.support.house import CONFIGURATION, Failure, failure, key_of
+
 START_LIMIT_S = 60
 STOP_LIMIT_S = 30
+
+ADMIN_KEY = key_of("admin")
+
+
+def configured(root: Path, text: str = CONFIGURATION) -> Path:
+    """Return a root with a configuration, so that its first run is over."""
+    root.mkdir(exist_ok=True)
+    (root / "QuickMemoryServer.toml").write_text(text, encoding="utf-8")
+    return root
+
+
+def store_folder(root: Path, project: str = "projA") -> Path:
+    """Return where the files of a project are."""
+    return root / "MemoryStores" / project
 
 
 class ServerProcess:
@@ -79,9 +96,25 @@ class ServerProcess:
 
     def call(self, project: str, command: str, /, **request: Any) -> Any:
         """Call a command with the key given or printed, on a connection of its own."""
+        with self.client(project) as client:
+            return client(command, **request)
+
+    def client(self, project: str = "projA", *, key: str | None = None) -> "Client":
+        """Return a client with a kept-alive connection of its own."""
+        return Client(self.connect(), self.key if key is None else key, project)
+
+    def store(self, project: str = "projA") -> Any:
+        """Return what health says of one store."""
+        stores = self.call(project, "health")["stores"]
+        return next(store for store in stores if store["name"] == project)
+
+    def status(self) -> tuple[int, Any]:
+        """Return what `/health` tells a stranger."""
         connection = self.connect()
         try:
-            return call_on(connection, self.key, project, command, request)
+            connection.request("GET", "/health")
+            answer = connection.getresponse()
+            return answer.status, msgspec.json.decode(answer.read())
         finally:
             connection.close()
 
@@ -111,6 +144,47 @@ class ServerProcess:
         self._errors.extend(self.process.stderr)
 
 
+class Client:
+    """One client on one connection that is kept alive; not for several threads at once."""
+
+    def __init__(
+        self, connection: http.client.HTTPConnection, key: str, project: str = "projA"
+    ) -> None:
+        self._connection = connection
+        self._key = key
+        self.project = project
+
+    def __enter__(self) -> "Client":
+        return self
+
+    def __exit__(
+        self,
+        _kind: type[BaseException] | None,
+        _error: BaseException | None,
+        _traceback: TracebackType | None,
+    ) -> None:
+        self._connection.close()
+
+    def send(self, command: str, request: dict[str, Any]) -> Answer:
+        """Call a command and return the answer as it is."""
+        headers = {"Content-Type": "application/json", "Authorization": f"Bearer {self._key}"}
+        path = f"/api/v1/{self.project}/{command}"
+        self._connection.request("POST", path, msgspec.json.encode(request), headers)
+        answer = self._connection.getresponse()
+        names = {name.lower(): value for name, value in answer.getheaders()}
+        return Answer(answer.status, names, answer.read())
+
+    def __call__(self, command: str, /, **request: Any) -> Any:
+        """Call a command that succeeds and return its response."""
+        answer = self.send(command, request)
+        assert answer.status == 200, answer.body[:500]
+        return answer.json
+
+    def fails(self, command: str, /, **request: Any) -> Failure:
+        """Call a command that is refused and return why."""
+        return failure(self.send(command, request))
+
+
 def call_on(
     connection: http.client.HTTPConnection,
     key: str,
@@ -119,10 +193,4 @@ def call_on(
     request: dict[str, Any],
 ) -> Any:
     """Call a command that succeeds, and return its response."""
-    headers = {"Content-Type": "application/json", "Authorization": f"Bearer {key}"}
-    body = msgspec.json.encode(request)
-    connection.request("POST", f"/api/v1/{project}/{command}", body, headers)
-    answer = connection.getresponse()
-    content = answer.read()
-    assert answer.status == 200, content
-    return msgspec.json.decode(content)
+    return Client(connection, key, project)(command, **request)
