@@ -1,0 +1,1 @@
+"""Models: which one is in use, and what it makes of a text."""

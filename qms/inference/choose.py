@@ -1,0 +1,87 @@
+"""Deciding which embedder serves, and saying the truth about it."""
+
+import logging
+from collections.abc import Sequence
+from enum import StrEnum
+from pathlib import Path
+
+import msgspec
+
+from qms.domain.ports import Embedder
+from qms.inference.hash_embedder import HashEmbedder
+from qms.inference.manifest import Refused, verify_model
+from qms.inference.onnx_embedder import OnnxEmbedder, open_onnx_embedder
+from qms.resources import find_resource
+
+log = logging.getLogger(__name__)
+
+HASH_SETTING = "hash"
+"""The value of `global.embedding.model` that asks for no model."""
+
+
+class EmbedderKind(StrEnum):
+    """How vectors are made."""
+
+    ONNX = "onnx"
+    HASH = "hash"
+
+
+class EmbedderReport(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """What health says about the embedder in use."""
+
+    kind: EmbedderKind
+    model: str
+    dimension: int
+    reason: str | None = None
+
+
+class Chosen(msgspec.Struct, frozen=True, kw_only=True):
+    """The embedder in use; a reason when it is not the one that was asked for."""
+
+    embedder: Embedder
+    kind: EmbedderKind
+    reason: str | None = None
+
+    def report(self) -> EmbedderReport:
+        """Return what health says."""
+        return EmbedderReport(
+            kind=self.kind,
+            model=self.embedder.model_id,
+            dimension=self.embedder.dimension,
+            reason=self.reason,
+        )
+
+
+def model_folders(root: Path) -> list[Path]:
+    """Return where a relative model path is looked for: the root, then the installation."""
+    try:
+        return [root, find_resource("models").parent]
+    except FileNotFoundError:
+        return [root]
+
+
+def open_embedder(model: str, folders: Sequence[Path], *, threads: int = 0) -> Chosen:
+    """Open the model that the settings name, or the hash embedder with the reason."""
+    if model == HASH_SETTING:
+        return Chosen(embedder=HashEmbedder(), kind=EmbedderKind.HASH)
+    opened = _open_model(model, folders, threads)
+    if isinstance(opened, Refused):
+        log.warning("embedding model refused", extra={"reason": opened.reason})
+        return Chosen(embedder=HashEmbedder(), kind=EmbedderKind.HASH, reason=opened.reason)
+    log.info("embedding model opened", extra={"model": opened.model_id})
+    return Chosen(embedder=opened, kind=EmbedderKind.ONNX)
+
+
+def _open_model(model: str, folders: Sequence[Path], threads: int) -> OnnxEmbedder | Refused:
+    path = next((folder / model for folder in folders if (folder / model).is_file()), None)
+    if path is None:
+        return Refused(f"{Path(model).name or 'the model'} is missing")
+    verified = verify_model(path)
+    if isinstance(verified, Refused):
+        return verified
+    try:
+        return open_onnx_embedder(verified, threads=threads)
+    except Exception as error:
+        # Both libraries raise bare exceptions of their own, and none may stop the server.
+        log.warning("embedding model failed to open", exc_info=True)
+        return Refused(f"{path.name} cannot be opened: {type(error).__name__}")

@@ -1,0 +1,112 @@
+"""The embedder without a model: words and their parts, hashed into a vector.
+
+It finds spelling, not meaning. The same text gives the same vector in every process and on every
+platform; a change of its arithmetic needs a new `MODEL_ID`.
+"""
+
+import hashlib
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qms.inference.pieces import PieceShape, Word, cut, is_surely_short
+from qms.inference.query_cache import remember
+
+MODEL_ID = "hash-v1"
+DIMENSION = 384
+WORD_WEIGHT = 1.0
+PAIR_WEIGHT = 0.5
+PART_WEIGHT = 1.0  # a long word has more parts, and so says more than "the"
+PART_LENGTHS = (3, 4)
+CACHED_WORDS = 20_000
+
+# Chinese and Japanese put no space between words: there, a sign is a word, and pairs give context.
+_WORD = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]|\w{1,64}")
+_SIGNS = re.compile(r"\S{1,64}")
+_RUN = re.compile(r"\S{1,40}")
+_BYTES_A_TOKEN = 4
+_SHAPE = PieceShape()
+
+_Features = tuple[tuple[int, float], ...]
+
+
+class HashEmbedder:
+    """Embeds by hashing words, neighbouring words and parts of words."""
+
+    def __init__(self) -> None:
+        self._embed_query = remember(_embed_one)
+
+    @property
+    def model_id(self) -> str:
+        """Return the name under which vectors are kept."""
+        return MODEL_ID
+
+    @property
+    def dimension(self) -> int:
+        """Return how many numbers a vector has."""
+        return DIMENSION
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return one row of length 1 for each text; a blank text gives zeros."""
+        vectors = np.zeros((len(texts), DIMENSION), np.float32)
+        for number, text in enumerate(texts):
+            vectors[number] = _embed_one(text)
+        return vectors
+
+    def embed_query(self, text: str) -> NDArray[np.float32]:
+        """Return the read-only vector of a query, remembered when it was asked for lately."""
+        return self._embed_query(text)
+
+    def pieces(self, text: str) -> list[str]:
+        """Return the parts of a text that get a vector each; none when the text is blank."""
+        if is_surely_short(text, _SHAPE):
+            return [text.strip()] if text.strip() else []
+        return cut(text, list(_estimated_words(text)), _SHAPE)
+
+
+def _estimated_words(text: str) -> Iterator[Word]:
+    for run in _RUN.finditer(text):
+        size_bytes = len(run[0].encode(errors="replace"))
+        yield Word(run.start(), run.end(), -(-size_bytes // _BYTES_A_TOKEN))
+
+
+def _embed_one(text: str) -> NDArray[np.float32]:
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    words = _WORD.findall(folded) or _SIGNS.findall(folded)
+    found = [feature for word in words for feature in _word_features(word)]
+    found += [_feature(f"{one} {other}", PAIR_WEIGHT) for one, other in pairwise(words)]
+    places = np.fromiter((place for place, _ in found), np.intp, len(found))
+    weights = np.fromiter((weight for _, weight in found), np.float64, len(found))
+    sums = np.bincount(places, weights, DIMENSION)
+    # Twice as often is not twice as important.
+    sums = np.sign(sums) * np.sqrt(np.abs(sums))
+    length = np.sqrt(np.sum(sums * sums))
+    return (sums / length if length else sums).astype(np.float32)
+
+
+@lru_cache(maxsize=CACHED_WORDS)
+def _word_features(word: str) -> _Features:
+    marked = f"<{word}>"
+    parts = {
+        marked[start : start + length]
+        for length in PART_LENGTHS
+        for start in range(len(marked) - length + 1)
+    }
+    # The marks keep a part from being taken for a word.
+    return (
+        _feature(word, WORD_WEIGHT),
+        *(_feature(f"#{part}", PART_WEIGHT) for part in sorted(parts)),
+    )
+
+
+def _feature(name: str, weight: float) -> tuple[int, float]:
+    """Return the place of a feature and its weight; half of the features count as negative."""
+    number = int.from_bytes(
+        hashlib.blake2b(name.encode(errors="replace"), digest_size=8).digest(), "little"
+    )
+    return (number >> 1) % DIMENSION, weight if number & 1 else -weight

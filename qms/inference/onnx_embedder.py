@@ -1,0 +1,182 @@
+"""The embedding model: sentences to vectors with onnxruntime."""
+
+import os
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qms.inference.manifest import Verified
+from qms.inference.pieces import PieceShape, Word, cut, is_surely_short
+from qms.inference.query_cache import remember
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
+BATCH_TOKENS = 1500
+"""Padding included. Measured: 1,024 to 2,048 did best; larger batches fall out of the cache."""
+
+MOST_THREADS = 8
+"""The matrices are small: beyond this, threads wait for each other."""
+
+_SPECIAL_TOKENS = 2
+_INPUTS = {"input_ids", "attention_mask"}
+_OUTPUT = "embedding"
+
+
+class OnnxEmbedder:
+    """Embeds with an ONNX graph that takes token ids and a mask and gives one vector a text."""
+
+    def __init__(
+        self,
+        session: Any,
+        tokenizer: "Tokenizer",
+        *,
+        model_id: str,
+        dimension: int,
+        max_tokens: int,
+    ) -> None:
+        self._session = session
+        self._tokenizer = tokenizer
+        self._model_id = model_id
+        self._dimension = dimension
+        self._max_tokens = max_tokens
+        longest = max_tokens - _SPECIAL_TOKENS
+        self._shape = PieceShape(tokens=min(PieceShape().tokens, longest), longest=longest)
+        self._embed_query = remember(lambda text: self.embed([text])[0])
+
+    @property
+    def model_id(self) -> str:
+        """Return the name under which vectors are kept."""
+        return self._model_id
+
+    @property
+    def dimension(self) -> int:
+        """Return how many numbers a vector has."""
+        return self._dimension
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return one row of length 1 for each text, in their order."""
+        vectors = np.empty((len(texts), self._dimension), np.float32)
+        rows = [self._token_ids(text) for text in texts]
+        for batch in batches([len(row) for row in rows]):
+            vectors[batch] = self._run([rows[number] for number in batch])
+        return vectors
+
+    def embed_query(self, text: str) -> NDArray[np.float32]:
+        """Return the read-only vector of a query, remembered when it was asked for lately."""
+        return self._embed_query(text)
+
+    def pieces(self, text: str) -> list[str]:
+        """Return the parts of a text that get a vector each; none when the text is blank."""
+        if is_surely_short(text, self._shape):
+            return [text.strip()] if text.strip() else []
+        return cut(text, self._words(text), self._shape)
+
+    def _token_ids(self, text: str) -> list[int]:
+        # One by one: encoding a batch would start threads of its own on every core.
+        ids = self._tokenizer.encode(_whole(text)).ids
+        return ids if len(ids) <= self._max_tokens else [*ids[: self._max_tokens - 1], ids[-1]]
+
+    def _words(self, text: str) -> list[Word]:
+        encoding = self._tokenizer.encode(_whole(text), add_special_tokens=False)
+        tokens = zip(encoding.word_ids, encoding.offsets, strict=True)
+        words = []
+        for _, group in groupby(tokens, key=lambda token: token[0]):
+            offsets = [offset for _, offset in group]
+            words.append(Word(offsets[0][0], offsets[-1][1], len(offsets)))
+        return words
+
+    def _run(self, rows: list[list[int]]) -> NDArray[np.float32]:
+        width = max(len(row) for row in rows)
+        ids = np.zeros((len(rows), width), np.int64)
+        mask = np.zeros((len(rows), width), np.int64)
+        for number, row in enumerate(rows):
+            ids[number, : len(row)] = row
+            mask[number, : len(row)] = 1
+        given = {"input_ids": ids, "attention_mask": mask}
+        vectors: NDArray[np.float32] = self._session.run([_OUTPUT], given)[0]
+        # A shipped graph does this itself; one that somebody brings along may not.
+        vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
+        return vectors
+
+
+def _whole(text: str) -> str:
+    """Return the text with halves of surrogate pairs replaced, which the tokenizer refuses."""
+    return text if text.isascii() else text.encode(errors="replace").decode()
+
+
+def batches(lengths: Sequence[int], budget: int = BATCH_TOKENS) -> Iterator[list[int]]:
+    """Yield the texts' numbers in batches of like length, each within the budget of tokens."""
+    batch: list[int] = []
+    for number in sorted(range(len(lengths)), key=lengths.__getitem__):
+        # Sorted by length: the newest is the widest.
+        if batch and (len(batch) + 1) * lengths[number] > budget:
+            yield batch
+            batch = []
+        batch.append(number)
+    if batch:
+        yield batch
+
+
+def open_onnx_embedder(model: Verified, *, threads: int = 0) -> OnnxEmbedder:
+    """Load a verified model; 0 threads means one for each core.
+
+    Raises:
+        ValueError: the graph is not an embedding model of the manifest's dimension.
+    """
+    session = _open_session(model.model_path, threads=threads or _cores())
+    embedder = OnnxEmbedder(
+        session,
+        _open_tokenizer(model.tokenizer_path),
+        model_id=model.model_id,
+        dimension=model.manifest.dimension,
+        max_tokens=model.manifest.max_tokens,
+    )
+    if not np.isclose(np.linalg.norm(embedder.embed(["warm up"])), 1, atol=1e-3):
+        raise ValueError("the model gives no usable vectors")
+    return embedder
+
+
+def _open_session(path: Path, *, threads: int) -> Any:
+    import onnxruntime
+
+    # Its builds for Windows report events to the system unless told not to.
+    onnxruntime.disable_telemetry_events()
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = min(threads, MOST_THREADS)
+    options.inter_op_num_threads = 1
+    # Threads that spin while they wait burn a core each, for microseconds gained.
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    # Each length has a shape of its own: an arena and remembered patterns only grow (20 MB).
+    options.enable_cpu_mem_arena = False
+    options.enable_mem_pattern = False
+    options.log_severity_level = 3
+    # By path: a session made from bytes keeps a copy of them for life.
+    session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    if {given.name for given in session.get_inputs()} != _INPUTS:
+        raise ValueError(f"the model's inputs are not {', '.join(sorted(_INPUTS))}")
+    if _OUTPUT not in {answer.name for answer in session.get_outputs()}:
+        raise ValueError(f"the model has no output {_OUTPUT}")
+    return session
+
+
+def _open_tokenizer(path: Path) -> "Tokenizer":
+    from tokenizers import Tokenizer
+
+    tokenizer = Tokenizer.from_file(str(path))
+    # Some files pad and cut to 128 by themselves; lengths are decided here.
+    tokenizer.no_padding()
+    tokenizer.no_truncation()
+    # A text that says [SEP] means these five characters, not the end of a sentence.
+    tokenizer.encode_special_tokens = True
+    return tokenizer
+
+
+def _cores() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
