@@ -1,0 +1,333 @@
+"""Columns: every filter of a list or a search as numpy arrays, one row (slot) an entry.
+
+One writer changes rows in place; `allowed` and the other readers hold the lock for the fraction of
+a millisecond in which they compute a fresh array, which nobody changes afterwards. An entry keeps
+its slot (see `slots`), so such an array stays true to the ids it was made for.
+"""
+
+import json
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from qms.domain.bodies import Kind
+from qms.domain.entry import CurationTier, Retention
+from qms.domain.queries import Filter
+from qms.index.arrays import BoolArray, IntArray, grown, room_for
+from qms.index.conversations import NONE, Conversations
+from qms.index.documents import Facets
+from qms.index.postings import Postings
+from qms.index.slots import Slots
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_NEVER = np.iinfo(np.int64).max
+_UNKNOWN = -2
+"""The code of a name that no entry has ever carried; no column holds it."""
+_LEAST_DEAD = 4096
+
+_KINDS = {kind: code for code, kind in enumerate(Kind)}
+_TIERS = {tier: code for code, tier in enumerate(CurationTier)}
+_RETENTIONS = {retention: code for code, retention in enumerate(Retention)}
+
+_COLUMNS: dict[str, type[np.generic]] = {
+    "live": np.bool_,
+    "pinned": np.bool_,
+    "kind": np.uint8,
+    "tier": np.uint8,
+    "retention": np.uint8,
+    "priority": np.int16,
+    "confidence": np.float64,
+    "created": np.int64,
+    "updated": np.int64,
+    "expires": np.int64,
+    "namespace": np.int32,
+    "epic_slug": np.int32,
+    "epic_case": np.int32,
+    "agent": np.int32,
+    "source_type": np.int32,
+    "conversation": np.int32,
+}
+
+
+class Columns:
+    """What filters ask of the entries of one store, and their conversations."""
+
+    def __init__(self) -> None:
+        self.slots = Slots()
+        self._codes: dict[str, int] = {}
+        self._columns: dict[str, npt.NDArray[Any]] = {
+            name: np.zeros(0, dtype) for name, dtype in _COLUMNS.items()
+        }
+        self._count = 0
+        self._live = 0
+        self._tags = Postings(np.int32)
+        self._metadata = Postings()
+        self._conversations = Conversations()
+        self._lock = threading.RLock()
+
+    @classmethod
+    def of(cls, entries: Iterable[Facets]) -> "Columns":
+        """Return the columns of many entries at once, as after a load; ids are distinct."""
+        result = cls()
+        given = list(entries)
+        result.slots = Slots(facets.header.id for facets in given)
+        result._count = result._live = len(given)
+        rows = zip(*map(result._row, given), strict=True)
+        result._columns = {
+            name: np.array(next(rows, ()), dtype) for name, dtype in _COLUMNS.items()
+        }
+        result._tags.fill([result._tag_tokens(facets) for facets in given])
+        result._metadata.fill([_fact_tokens(facets) for facets in given])
+        result._conversations.fill(
+            result._columns["conversation"].astype(np.int64),
+            [facets.ordinal for facets in given],
+            result._columns["created"],
+        )
+        return result
+
+    def __len__(self) -> int:
+        return self._live
+
+    def put(self, facets: Facets) -> int:
+        """Add or replace an entry and return its slot."""
+        with self._lock:
+            slot = self.slots.claim(facets.header.id)
+            self._make_room(slot + 1)
+            self._live += not self._columns["live"][slot]
+            for column, value in zip(self._columns.values(), self._row(facets), strict=True):
+                column[slot] = value
+            self._tags.put(slot, self._tag_tokens(facets))
+            self._metadata.put(slot, _fact_tokens(facets))
+            self._conversations.put(
+                slot,
+                self._code(facets.conversation_id),
+                ordinal=facets.ordinal,
+                created=int(self._columns["created"][slot]),
+            )
+            return slot
+
+    def remove(self, entry_id: str) -> None:
+        """Take an entry out, if it is there."""
+        with self._lock:
+            slot = self.slots.find(entry_id)
+            if slot is None or slot >= self._count or not self._columns["live"][slot]:
+                return
+            self._columns["live"][slot] = False
+            self._live -= 1
+            self._tags.remove(slot)
+            self._metadata.remove(slot)
+            self._conversations.remove(slot)
+
+    def apply(self, put: Iterable[Facets], removed: Iterable[str] = ()) -> None:
+        """Make several changes that no reader sees half of."""
+        with self._lock:
+            for entry_id in removed:
+                self.remove(entry_id)
+            for facets in put:
+                self.put(facets)
+
+    def allowed(self, wanted: Filter | None, *, now: datetime) -> BoolArray:
+        """Return, by slot, which entries are there, not expired, and match."""
+        with self._lock:
+            mask: BoolArray = self._column("live") & (self._column("expires") > _instant(now))
+            if wanted is not None:
+                for condition in self._conditions(wanted):
+                    mask &= condition
+            return mask
+
+    def turns(self, conversation_id: str) -> IntArray:
+        """Return the slots of a conversation's turns, in order."""
+        with self._lock:
+            return self._conversations.turns(self._codes.get(conversation_id, _UNKNOWN))
+
+    def neighbours(self, slots: IntArray) -> tuple[IntArray, IntArray]:
+        """Return the slots of the previous and of the next turn, -1 where there is none."""
+        with self._lock:
+            return self._conversations.neighbours(slots)
+
+    def conversations(self, slots: IntArray) -> IntArray:
+        """Return a number for the conversation of each slot, -1 where there is none."""
+        with self._lock:
+            return self._conversations.numbers(slots)
+
+    @property
+    def is_sparse(self) -> bool:
+        """Say whether most slots stand for entries that are gone, so that `compacted` pays."""
+        return self._count - self._live > max(self._live, _LEAST_DEAD)
+
+    def compacted(self) -> "Columns":
+        """Return new columns with new slots for the entries that are there, in the same order.
+
+        Masks and slots of the old columns mean nothing to the new ones: whoever swaps them swaps
+        everything that shares the slots (`VectorIndex.compacted`) in the same step.
+        """
+        result = Columns()
+        with self._lock:
+            kept = np.flatnonzero(self._column("live"))
+            result.slots = Slots(self.slots.ids_of(kept.tolist()))
+            result._codes = dict(self._codes)
+            result._columns = {name: column[kept] for name, column in self._columns.items()}
+            result._count = result._live = len(kept)
+            result._tags = self._tags.renumbered(kept)
+            result._metadata = self._metadata.renumbered(kept)
+            result._conversations = self._conversations.renumbered(kept)
+        return result
+
+    def _row(self, facets: Facets) -> tuple[Any, ...]:
+        """Return a value for each of the columns, in their order."""
+        header = facets.header
+        expires = None if header.is_permanent else header.ttl_utc
+        return (
+            True,
+            header.pinned,
+            _KINDS[header.kind],
+            _TIERS[header.curation_tier],
+            _RETENTIONS[header.retention],
+            header.priority,
+            header.confidence,
+            _instant(header.timestamps.created_utc),
+            _instant(header.timestamps.updated_utc),
+            _NEVER if expires is None else _instant(expires),
+            self._code(header.namespace),
+            self._code(header.epic_slug),
+            self._code(header.epic_case),
+            self._code(header.agent_id),
+            self._code(facets.source_type),
+            self._code(facets.conversation_id),
+        )
+
+    def _tag_tokens(self, facets: Facets) -> list[int]:
+        return [self._code(tag) for tag in facets.header.tags]
+
+    def _conditions(self, wanted: Filter) -> Iterator[BoolArray]:
+        yield from self._what(wanted)
+        yield from self._where(wanted)
+        yield from self._weight(wanted)
+        yield from self._when(wanted)
+
+    def _what(self, wanted: Filter) -> Iterator[BoolArray]:
+        if wanted.kinds:
+            yield self._is_one_of("kind", [_KINDS[kind] for kind in wanted.kinds])
+        if wanted.kind:
+            yield self._column("kind") == _KINDS[wanted.kind]
+        for tag in wanted.tags:
+            yield self._carries(self._tags, [self._known(tag)])
+        if wanted.tag is not None:
+            yield self._carries(self._tags, [self._known(wanted.tag)])
+        if wanted.any_tags:
+            yield self._carries(self._tags, [self._known(tag) for tag in wanted.any_tags])
+        for fact in (wanted.metadata or {}).items():
+            yield self._carries(self._metadata, [_fact_token(*fact)])
+
+    def _where(self, wanted: Filter) -> Iterator[BoolArray]:
+        names = {
+            "namespace": wanted.namespace,
+            "epic_slug": wanted.epic_slug,
+            "epic_case": wanted.epic_case,
+            "agent": wanted.agent_id,
+            "source_type": wanted.source_type,
+            "conversation": wanted.conversation_id,
+        }
+        for column, name in names.items():
+            if name is not None:
+                yield self._column(column) == self._known(name)
+
+    def _weight(self, wanted: Filter) -> Iterator[BoolArray]:
+        if wanted.tiers:
+            yield self._is_one_of("tier", [_TIERS[tier] for tier in wanted.tiers])
+        if wanted.tier is not None:
+            yield self._column("tier") == _TIERS[wanted.tier]
+        if wanted.retention is not None:
+            yield self._column("retention") == _RETENTIONS[wanted.retention]
+        if wanted.min_priority is not None:
+            yield self._column("priority") >= wanted.min_priority
+        if wanted.min_confidence is not None:
+            yield self._column("confidence") >= wanted.min_confidence
+        if wanted.pinned is not None:
+            yield self._column("pinned") == wanted.pinned
+
+    def _when(self, wanted: Filter) -> Iterator[BoolArray]:
+        if wanted.created_after is not None:
+            yield self._column("created") >= _instant(wanted.created_after)
+        if wanted.created_before is not None:
+            yield self._column("created") < _instant(wanted.created_before)
+        if wanted.updated_after is not None:
+            yield self._column("updated") >= _instant(wanted.updated_after)
+        if wanted.updated_before is not None:
+            yield self._column("updated") < _instant(wanted.updated_before)
+
+    def _column(self, name: str) -> npt.NDArray[Any]:
+        return self._columns[name][: self._count]
+
+    def _is_one_of(self, name: str, codes: Sequence[int]) -> BoolArray:
+        column = self._column(name)
+        mask: BoolArray = column == codes[0]
+        for code in codes[1:]:
+            mask |= column == code
+        return mask
+
+    def _carries(self, postings: Postings, tokens: Sequence[int]) -> BoolArray:
+        mask = np.zeros(self._count, np.bool_)
+        for token in tokens:
+            mask[postings.carrying(token)] = True
+        return mask
+
+    def _code(self, name: str | None) -> int:
+        return NONE if name is None else self._codes.setdefault(name, len(self._codes))
+
+    def _known(self, name: str) -> int:
+        return self._codes.get(name, _UNKNOWN)
+
+    def _make_room(self, count: int) -> None:
+        if count <= self._count:
+            return
+        capacity = room_for(count, len(self._columns["live"]))
+        if capacity > len(self._columns["live"]):
+            self._columns = {name: grown(array, capacity) for name, array in self._columns.items()}
+        self._count = count
+
+
+def _fact_tokens(facets: Facets) -> list[int]:
+    return [_fact_token(*fact) for fact in facets.metadata.items()]
+
+
+def _fact_token(key: str, value: Any) -> int:
+    """Return a number that is equal for a key with equal JSON values.
+
+    Sixty-four bits of Python's keyed string hash: unequal facts share one about once in 10¹⁹.
+    """
+    return hash((key, _canonical(value)))
+
+
+def _canonical(value: Any) -> str:
+    """Return a text that two JSON values share exactly when Python holds them equal."""
+    if isinstance(value, str):
+        return "text " + value
+    if isinstance(value, int):
+        return str(int(value))
+    return json.dumps(_with_one_form_of_numbers(value), sort_keys=True)
+
+
+def _with_one_form_of_numbers(value: Any) -> Any:
+    """Write 1, 1.0 and true alike, which Python holds equal."""
+    match value:
+        case bool():
+            return int(value)
+        case float():
+            return int(value) if value.is_integer() else value
+        case dict():
+            return {key: _with_one_form_of_numbers(item) for key, item in value.items()}
+        case list():
+            return [_with_one_form_of_numbers(item) for item in value]
+        case _:
+            return value
+
+
+def _instant(moment: datetime) -> int:
+    """Return microseconds since 1970, without the rounding that a float would bring."""
+    passed = moment - _EPOCH
+    return (passed.days * 86_400 + passed.seconds) * 1_000_000 + passed.microseconds

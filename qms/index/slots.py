@@ -1,0 +1,45 @@
+"""Slot numbers: one small number for each entry id, shared by the indexes of a store.
+
+An id keeps its slot for as long as the table lives, even after the entry is gone, and no other id
+ever gets it. So a mask over slots that a reader has taken stays true to its ids whatever is written
+meanwhile. Numbers are given up only by making a new table (`Columns.compacted`).
+"""
+
+import threading
+from collections.abc import Iterable, Sequence
+
+
+class Slots:
+    """The numbers of one store's entry ids, in order of arrival."""
+
+    def __init__(self, ids: Iterable[str] = ()) -> None:
+        self._ids = list(ids)
+        self._numbers = {entry_id: slot for slot, entry_id in enumerate(self._ids)}
+        self._claiming = threading.Lock()
+
+    def __len__(self) -> int:
+        return len(self._ids)
+
+    def claim(self, entry_id: str) -> int:
+        """Return the slot of an id, a new one when it has none."""
+        slot = self._numbers.get(entry_id)
+        if slot is not None:
+            return slot
+        with self._claiming:
+            slot = self._numbers.setdefault(entry_id, len(self._ids))
+            if slot == len(self._ids):
+                self._ids.append(entry_id)
+            return slot
+
+    def find(self, entry_id: str) -> int | None:
+        """Return the slot of an id, or None when it never had one."""
+        return self._numbers.get(entry_id)
+
+    def id_of(self, slot: int) -> str:
+        """Return the id that a slot stands for."""
+        return self._ids[slot]
+
+    def ids_of(self, slots: Sequence[int]) -> list[str]:
+        """Return the ids that slots stand for."""
+        ids = self._ids
+        return [ids[slot] for slot in slots]

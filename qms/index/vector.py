@@ -1,0 +1,355 @@
+"""The vector index of one store: several vectors an entry, searched under a filter.
+
+A scan over bytes finds candidates, their 16-bit vectors rank them, and an entry counts as its best
+piece. Above `DENSE_FROM` vectors, `compact` adds a structure of one bit a component in front.
+
+Writers are one at a time. A reader takes the rows and a mask of them in one short moment under a
+lock and searches them without it; what is written meanwhile it does not see.
+"""
+
+import math
+import threading
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from qms.fsio.disk import Disk
+from qms.index.arrays import BoolArray, FloatArray, IntArray, grown, room_for
+from qms.index.slots import Slots
+from qms.index.vector_codes import decode, encode, unit_query, unit_vectors
+from qms.index.vector_file import Refusal, VectorContent, read_vectors, write_vectors
+from qms.index.vector_moments import Moments, RunningSums, sums_of
+from qms.index.vector_pieces import Pieces
+
+DENSE_FROM = 200_000
+"""From how many vectors on the denser structure and its many candidates beat the scan of bytes."""
+
+_MARGIN = 25
+"""Candidates beyond a quarter more than are wanted: rounding to bytes moves ranks by few."""
+_LEAST_DEAD = 4096
+_SPARE = 1.25
+"""Room beyond what is needed; the scanned bytes cost memory from the start, so it is scarce."""
+
+
+class Embedded(NamedTuple):
+    """The vectors of an entry and the mark by which the caller knows what they were made of."""
+
+    entry_id: str
+    vectors: object
+    mark: int = 0
+
+
+class VectorIndex:
+    """The vectors of one store, by entry id; numbers are slots of the given table."""
+
+    def __init__(
+        self, dimension: int, model_id: str, *, slots: Slots | None = None, threads: int = 1
+    ) -> None:
+        self.dimension = dimension
+        self.model_id = model_id
+        self.sequence = 0
+        """The sequence that was last saved or loaded with the vectors."""
+        self.slots = Slots() if slots is None else slots
+        self._threads = threads
+        self._pieces = Pieces(dimension, 0, threads)
+        self._sums = RunningSums.empty(dimension)
+        self._entries = 0
+        self._first = np.zeros(0, np.int64)
+        self._lengths = np.zeros(0, np.uint8)
+        self._marks = np.zeros(0, np.uint64)
+        self._writing = threading.RLock()
+        self._moment = threading.Lock()
+
+    def __len__(self) -> int:
+        """Return how many entries have vectors."""
+        return self._entries
+
+    @property
+    def pieces(self) -> int:
+        """How many vectors there are."""
+        return self._sums.pieces
+
+    def put(self, entry_id: str, vectors: object, *, mark: int = 0) -> None:
+        """Let an entry have these vectors and no others; `mark` (64 bits) is kept with them.
+
+        Raises:
+            InvalidInputError: `unit_vectors` says when.
+        """
+        self.put_all([Embedded(entry_id, vectors, mark)])
+
+    def put_all(self, entries: Iterable[Embedded]) -> None:
+        """Do as `put` for several entries, which costs less than one after the other.
+
+        Raises:
+            InvalidInputError: nothing was put.
+        """
+        given = {entry.entry_id: entry for entry in entries}.values()
+        if not given:
+            return
+        rows = [unit_vectors(entry.vectors, self.dimension) for entry in given]
+        lengths = np.array([len(row) for row in rows])
+        high, low = encode(np.concatenate(rows))
+        with self._writing:
+            owners = np.array([self.slots.claim(entry.entry_id) for entry in given], np.int64)
+            self._make_room(int(owners.max()), len(high))
+            sums = self._sums.changed(decode(high, low), self._vectors_of(owners))
+            with self._moment:
+                self._drop(owners)
+                start = self._pieces.append(np.repeat(owners, lengths), high, low)
+                self._first[owners] = start + np.cumsum(lengths) - lengths
+                self._lengths[owners] = lengths
+                self._marks[owners] = [entry.mark for entry in given]
+                self._entries += len(owners)
+                self._sums = sums
+
+    def remove(self, entry_id: str) -> None:
+        """Take the vectors of an entry out, if it has any."""
+        with self._writing:
+            owners = np.array([slot for slot in [self.slots.find(entry_id)] if slot is not None])
+            owners = owners[owners < len(self._lengths)].astype(np.int64)
+            removed = self._vectors_of(owners)
+            if len(removed):
+                sums = self._sums.changed(removed[:0], removed)
+                with self._moment:
+                    self._drop(owners)
+                    self._sums = sums
+
+    def mark_of(self, entry_id: str) -> int | None:
+        """Return the mark of an entry's vectors, or None when it has none."""
+        owner = self.slots.find(entry_id)
+        if owner is None or owner >= len(self._lengths) or not self._lengths[owner]:
+            return None
+        return int(self._marks[owner])
+
+    def ids(self) -> list[str]:
+        """Return the ids of all entries that have vectors."""
+        with self._moment:
+            return self.slots.ids_of(np.flatnonzero(self._lengths).tolist())
+
+    def search(
+        self, query: object, k: int, allowed: BoolArray | None = None
+    ) -> list[tuple[str, float]]:
+        """Return at most `k` entries by the cosine of their best piece, the best first.
+
+        `allowed` says by slot which entries may be found; slots beyond it may not.
+        """
+        slots, scores = self.nearest(query, k, allowed)
+        return list(zip(self.slots.ids_of(slots.tolist()), scores.tolist(), strict=True))
+
+    def nearest(
+        self, query: object, k: int, allowed: BoolArray | None = None
+    ) -> tuple[IntArray, FloatArray]:
+        """Do as `search` and return slots and cosines."""
+        unit = unit_query(query, self.dimension)
+        with self._moment:
+            pieces, mask = self._selected(allowed)
+            has_several = self._sums.pieces > self._entries
+        total = int(np.count_nonzero(mask))
+        limit = min(self._enough_for(k), total)
+        while total and k > 0:
+            rows = pieces.candidates(unit, limit, mask)
+            slots, scores = _ranked(pieces.owners[rows], pieces.cosines(rows, unit))
+            if has_several:
+                slots, scores = _best(slots, scores)
+            if len(slots) >= k or limit == total:
+                return slots[:k], scores[:k]
+            limit = min(4 * limit, total)  # entries with many pieces crowd out others
+        return np.zeros(0, np.int64), np.zeros(0, np.float32)
+
+    def scores(self, query: object, ids: Iterable[str]) -> dict[str, float]:
+        """Return the cosine of the best piece of each given entry that has vectors."""
+        known = [(i, slot) for i in ids if (slot := self.slots.find(i)) is not None]
+        found = self.cosines(query, np.array([slot for _, slot in known], np.int64))
+        return {
+            entry_id: score
+            for (entry_id, _), score in zip(known, found.tolist(), strict=True)
+            if not math.isnan(score)
+        }
+
+    def cosines(self, query: object, slots: IntArray) -> FloatArray:
+        """Return the cosine of the best piece of each slot, NaN where it has none."""
+        unit = unit_query(query, self.dimension)
+        result = np.full(len(slots), np.nan, np.float32)
+        with self._moment:
+            pieces = self._pieces
+            having = np.flatnonzero(slots < len(self._lengths))
+            having = having[self._lengths[slots[having]] > 0]
+            rows, begins = self._rows_of(slots[having])
+        if len(rows):
+            result[having] = np.maximum.reduceat(pieces.cosines(rows, unit), begins)
+        return result
+
+    def moments(self, query: object, allowed: BoolArray | None = None) -> Moments:
+        """Return mean and deviation of the query's cosine over all pieces that are allowed.
+
+        Exact while few pieces are in or few are out; `sums_of` says what many cost in precision.
+        """
+        unit = unit_query(query, self.dimension)
+        with self._moment:
+            pieces, mask = self._selected(allowed)
+            everything = self._sums
+            outside = pieces.live[: len(mask)] & ~mask
+        if np.count_nonzero(outside) < np.count_nonzero(mask):
+            return everything.of(unit).less(sums_of(pieces, outside, unit)).moments()
+        return sums_of(pieces, mask, unit).moments()
+
+    @property
+    def wants_compaction(self) -> bool:
+        """Say whether `compact` would free a good part of the rows or make search faster."""
+        count, dense = self._pieces.count, self._pieces.dense_count
+        is_sparse = count - self._sums.pieces > max(self._sums.pieces // 2, _LEAST_DEAD)
+        return is_sparse or (self._sums.pieces > DENSE_FROM and count - dense > count // 4)
+
+    def compact(self) -> None:
+        """Leave out rows that do not count, and build the denser structure where it pays."""
+        with self._writing:
+            packed = self._pieces.copied(int(self._sums.pieces * _SPARE), packed=True)
+            if packed.count > DENSE_FROM:
+                packed.densify()
+            self._swap(packed)
+
+    def compacted(self, slots: Slots) -> "VectorIndex":
+        """Return the same vectors under the numbers of another table; ids it lacks are left out."""
+        result = VectorIndex(self.dimension, self.model_id, slots=slots, threads=self._threads)
+        with self._writing:
+            for entry_id in self.ids():
+                if slots.find(entry_id) is None:
+                    self.remove(entry_id)
+            result._adopt(self._content(self.sequence))
+        return result
+
+    def save(self, path: Path, disk: Disk, *, sequence: int) -> None:
+        """Write the vectors into a file, which is the old or the new one at every moment.
+
+        Raises:
+            OSError: the old file is as it was.
+        """
+        with self._writing:
+            write_vectors(path, disk, self._content(sequence))
+            self.sequence = sequence
+
+    @classmethod
+    def load(
+        cls,
+        path: Path,
+        disk: Disk,
+        *,
+        dimension: int,
+        model_id: str,
+        slots: Slots | None = None,
+        threads: int = 1,
+    ) -> "VectorIndex | Refusal":
+        """Return the index that a file holds, or why the file is not used."""
+        content = read_vectors(path, disk, dimension=dimension, model_id=model_id)
+        if isinstance(content, Refusal):
+            return content
+        result = cls(dimension, model_id, slots=slots, threads=threads)
+        result._adopt(content)
+        return result
+
+    def _content(self, sequence: int) -> VectorContent:
+        pieces = self._pieces
+        rows = np.flatnonzero(pieces.live[: pieces.count])
+        owners = pieces.owners[rows]
+        owners = owners[np.flatnonzero(np.diff(owners, prepend=-1))]
+        return VectorContent(
+            model_id=self.model_id,
+            sequence=sequence,
+            ids=self.slots.ids_of(owners.tolist()),
+            lengths=self._lengths[owners],
+            marks=self._marks[owners],
+            total=self._sums.total,
+            squares=self._sums.squares,
+            high=pieces.high,
+            low=pieces.low,
+            rows=rows,
+        )
+
+    def _adopt(self, content: VectorContent) -> None:
+        """Fill an empty index."""
+        owners = np.array([self.slots.claim(entry_id) for entry_id in content.ids], np.int64)
+        pieces = Pieces(self.dimension, len(content.rows), self._threads)
+        pieces.append(
+            np.repeat(owners, content.lengths),
+            content.high[content.rows],
+            content.low[content.rows],
+        )
+        self._reach(int(owners.max(initial=-1)))
+        self._lengths[owners], self._marks[owners] = content.lengths, content.marks
+        self._sums = RunningSums(pieces.count, content.total.copy(), content.squares.copy())
+        self._entries = len(owners)
+        self.sequence = content.sequence
+        self._swap(pieces)
+
+    def _enough_for(self, k: int) -> int:
+        """Return how many pieces probably hold the best `k` entries."""
+        pieces_each = self._sums.pieces / max(1, self._entries)
+        return int((k + k // 4) * pieces_each) + _MARGIN
+
+    def _selected(self, allowed: BoolArray | None) -> tuple[Pieces, BoolArray]:
+        """Return the rows of this moment and which of them may be found."""
+        pieces = self._pieces
+        live = pieces.live[: pieces.count]
+        if allowed is None:
+            return pieces, live.copy()
+        if len(allowed) < len(self._lengths):
+            allowed = grown(allowed, len(self._lengths))
+        return pieces, allowed[pieces.owners[: pieces.count]] & live
+
+    def _rows_of(self, owners: IntArray) -> tuple[IntArray, IntArray]:
+        """Return the rows of owners that have some, and where among them each owner begins."""
+        lengths = self._lengths[owners].astype(np.int64)
+        begins = np.cumsum(lengths) - lengths
+        rows = np.arange(int(lengths.sum())) + np.repeat(self._first[owners] - begins, lengths)
+        return rows, begins
+
+    def _vectors_of(self, owners: IntArray) -> FloatArray:
+        rows, _ = self._rows_of(owners)
+        return self._pieces.vectors(rows)
+
+    def _drop(self, owners: IntArray) -> None:
+        rows, _ = self._rows_of(owners)
+        self._pieces.live[rows] = False
+        self._entries -= int(np.count_nonzero(self._lengths[owners]))
+        self._lengths[owners] = 0
+
+    def _make_room(self, owner: int, count: int) -> None:
+        self._reach(owner)
+        pieces = self._pieces
+        if pieces.count + count > pieces.capacity:
+            is_sparse = pieces.count - self._sums.pieces > pieces.count // 4
+            packed = is_sparse and not pieces.dense_count
+            kept = self._sums.pieces if packed else pieces.count
+            self._swap(pieces.copied(int((kept + count) * _SPARE), packed=packed))
+
+    def _reach(self, owner: int) -> None:
+        capacity = room_for(owner + 1, len(self._lengths))
+        if capacity > len(self._lengths):
+            with self._moment:
+                self._first = grown(self._first, capacity)
+                self._marks = grown(self._marks, capacity)
+                self._lengths = grown(self._lengths, capacity)
+
+    def _swap(self, pieces: Pieces) -> None:
+        """Put rows in the place of the present ones and find out where each entry begins."""
+        owners = pieces.owners[: pieces.count]
+        rows = np.flatnonzero(pieces.live[: pieces.count])
+        first = np.zeros_like(self._first)
+        first[owners[rows[::-1]]] = rows[::-1]  # of several, the last assignment stays
+        with self._moment:
+            self._pieces, self._first = pieces, first
+
+
+def _ranked(owners: IntArray, scores: FloatArray) -> tuple[IntArray, FloatArray]:
+    """Return owners and scores, the best first, equal ones by number."""
+    order = np.lexsort((owners, -scores))
+    return owners[order], scores[order]
+
+
+def _best(owners: IntArray, scores: FloatArray) -> tuple[IntArray, FloatArray]:
+    """Return each of ranked owners once, with its best score."""
+    _, first = np.unique(owners, return_index=True)
+    first.sort()
+    return owners[first], scores[first]

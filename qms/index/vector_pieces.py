@@ -1,0 +1,121 @@
+"""The rows of a vector index: encoded pieces, whose entry each is, and which still count.
+
+Rows are appended and never rewritten. A full or sparse set of rows is copied into a new one, so a
+reader who holds rows and a mask over them can search for as long as it likes.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from qms.index.arrays import LEAST_ROOM, BoolArray, FloatArray, IntArray
+from qms.index.vector_codes import ByteArray, LowArray, cosines, decode
+from qms.index.vector_scan import ByteScan, DenseScan, bitmap_of
+
+_CHUNK_ROWS = 8192
+_COSINE_ROWS = 1024
+"""Rows decoded at a time for exact cosines: what the processor's cache holds."""
+
+_ROUGH_LEAST = 600
+_ROUGH_FACTOR = 8
+"""Candidates of the denser structure; more cost time, fewer are too often not sure enough."""
+_SURE_ERRORS = 2.0
+"""How many standard errors must lie between what is wanted and what was not fetched."""
+_DENSE_SHARE = 4
+"""A filter that leaves less than a quarter is cheaper, and surer, to scan by bytes."""
+
+
+class Pieces:
+    """Encoded vectors with room for at least so many."""
+
+    def __init__(self, dimension: int, capacity: int, threads: int = 1) -> None:
+        capacity = max(capacity, LEAST_ROOM)
+        self._scan = ByteScan(dimension, capacity, threads)
+        self._dense: DenseScan | None = None
+        self._dimension = dimension
+        self._threads = threads
+        self.high: ByteArray = self._scan.codes
+        self.low: LowArray = np.zeros((capacity, dimension), np.int8)
+        self.owners: IntArray = np.zeros(capacity, np.int64)
+        self.live: BoolArray = np.zeros(capacity, np.bool_)
+        self.count = 0
+
+    @property
+    def capacity(self) -> int:
+        """How many rows there is room for."""
+        return len(self.live)
+
+    @property
+    def dense_count(self) -> int:
+        """How many of the first rows the denser structure covers."""
+        return len(self._dense) if self._dense else 0
+
+    def append(self, owners: IntArray | int, high: ByteArray, low: LowArray) -> int:
+        """Add rows that count from now on and return the place of the first."""
+        start, end = self.count, self.count + len(high)
+        self.high[start:end], self.low[start:end] = high, low
+        self.owners[start:end] = owners
+        self.live[start:end] = True
+        self.count = end
+        return start
+
+    def copied(self, capacity: int, *, packed: bool) -> "Pieces":
+        """Return the same rows with other room; packed, only those that count."""
+        result = Pieces(self._dimension, capacity, self._threads)
+        places = np.flatnonzero(self.live[: self.count]) if packed else np.arange(self.count)
+        for start in range(0, len(places), _CHUNK_ROWS):
+            rows = places[start : start + _CHUNK_ROWS]
+            result.append(self.owners[rows], self.high[rows], self.low[rows])
+        if not packed:
+            result.live[: self.count] = self.live[: self.count]
+            result._dense = self._dense
+        return result
+
+    def densify(self) -> None:
+        """Let the denser structure cover every row there is."""
+        self._dense = DenseScan(self._dimension, self.chunks(), self._threads)
+
+    def chunks(self) -> Iterator[FloatArray]:
+        """Yield the decoded rows, some at a time."""
+        for start in range(0, self.count, _CHUNK_ROWS):
+            end = min(start + _CHUNK_ROWS, self.count)
+            yield decode(self.high[start:end], self.low[start:end])
+
+    def vectors(self, rows: IntArray | slice) -> FloatArray:
+        """Return decoded rows."""
+        return decode(self.high[rows], self.low[rows])
+
+    def cosines(self, rows: IntArray, query: FloatArray, *, exact: bool = True) -> FloatArray:
+        """Return the cosine of rows with a unit query, exact or by their high bytes alone."""
+        if len(rows) > _COSINE_ROWS:
+            parts = np.split(rows, range(_COSINE_ROWS, len(rows), _COSINE_ROWS))
+            return np.concatenate([self.cosines(part, query, exact=exact) for part in parts])
+        return cosines(self.high[rows], self.low[rows] if exact else None, query)
+
+    def candidates(self, query: FloatArray, limit: int, mask: BoolArray) -> IntArray:
+        """Return about the best `limit` rows of the mask."""
+        count = self.dense_count
+        if count and np.count_nonzero(mask[:count]) * _DENSE_SHARE >= count:
+            found = self._dense_candidates(query, limit, mask[:count])
+            if found is not None:
+                late = mask.copy()
+                late[:count] = False
+                return np.concatenate((found, self._scan.search(query, limit, bitmap_of(late))))
+        return self._scan.search(query, limit, bitmap_of(mask))
+
+    def _dense_candidates(self, query: FloatArray, limit: int, mask: BoolArray) -> IntArray | None:
+        """Return the best rows by the denser structure, or None when its order is too rough."""
+        assert self._dense is not None
+        wanted = min(_ROUGH_LEAST + _ROUGH_FACTOR * limit, len(mask))
+        rows, rough = self._dense.search(query, wanted, bitmap_of(mask))
+        if len(rows) <= limit:
+            return rows
+        exact = self.cosines(rows, query)
+        best = np.argpartition(-exact, limit)[:limit]
+        if len(rows) == wanted:
+            # What was not fetched scores at most `rough.min()`, give or take its error.
+            needed = np.partition(exact, -limit)[-(limit * 2 // 3)]
+            error = float(np.std(rough - exact))
+            if needed - float(rough.min()) < _SURE_ERRORS * error:
+                return None
+        return rows[best]

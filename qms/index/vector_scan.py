@@ -1,0 +1,100 @@
+"""The two scans that find candidates among vectors; the only module that knows faiss.
+
+Both take a bitmap of the pieces that may be found, so that a filter costs no recall. Neither is
+ever changed in a way that a running search could see: bytes are written only to rows that no
+bitmap names yet, and a scan that grows is a new object.
+"""
+
+from collections.abc import Iterable
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from qms.index.arrays import FloatArray, IntArray
+from qms.index.vector_codes import ByteArray, scan_query
+
+_TRAIN_ROWS = 16_384
+_BLOCK = 32
+_QUERY_BITS = 8
+
+
+@cache
+def _faiss() -> Any:
+    """Import faiss when the first index opens: it takes longer than the port should wait."""
+    import faiss
+
+    return faiss
+
+
+class ByteScan:
+    """Exhaustive search over vectors of signed bytes, with room for a fixed number of them."""
+
+    def __init__(self, dimension: int, capacity: int, threads: int = 1) -> None:
+        faiss = _faiss()
+        self._threads = threads
+        self._index = faiss.IndexScalarQuantizer(
+            dimension, faiss.ScalarQuantizer.QT_8bit_direct_signed, faiss.METRIC_INNER_PRODUCT
+        )
+        self._index.codes.resize(capacity * dimension)
+        self._index.ntotal = capacity
+        memory = faiss.rev_swig_ptr(self._index.codes.data(), capacity * dimension)
+        self.codes: ByteArray = memory.reshape(capacity, dimension)
+        """The bytes themselves, to be written by the owner; they live as long as the scan."""
+
+    def search(self, query: FloatArray, limit: int, bitmap: ByteArray) -> IntArray:
+        """Return about the best `limit` of the pieces that the bitmap names."""
+        faiss = _faiss()
+        faiss.omp_set_num_threads(self._threads)  # a setting of the thread, not of the process
+        selector = faiss.IDSelectorBitmap(bitmap)
+        parameters = faiss.SearchParameters(sel=selector)
+        _, found = self._index.search(scan_query(query)[None], limit, params=parameters)
+        return _present(found)
+
+
+class DenseScan:
+    """Exhaustive search over one bit a component (RaBitQ); a seventh of the bytes to read.
+
+    Its order is rough: ask for many more candidates than are wanted and weigh them exactly.
+    """
+
+    def __init__(self, dimension: int, chunks: Iterable[FloatArray], threads: int = 1) -> None:
+        faiss = _faiss()
+        faiss.omp_set_num_threads(threads)
+        self._threads = threads
+        # One list over everything: this class is the one with both the fast kernel and selectors.
+        self._centre = faiss.IndexFlatIP(dimension)
+        self._index = faiss.IndexIVFRaBitQFastScan(
+            self._centre, dimension, 1, faiss.METRIC_INNER_PRODUCT, _BLOCK
+        )
+        self._index.qb = _QUERY_BITS
+        for chunk in chunks:
+            if not self._index.is_trained:
+                self._index.train(chunk[:_TRAIN_ROWS])
+            self._index.add(chunk)
+
+    def __len__(self) -> int:
+        return int(self._index.ntotal)
+
+    def search(
+        self, query: FloatArray, limit: int, bitmap: ByteArray
+    ) -> tuple[IntArray, FloatArray]:
+        """Return roughly the best `limit` of the pieces that the bitmap names, and their scores."""
+        faiss = _faiss()
+        faiss.omp_set_num_threads(self._threads)
+        selector = faiss.IDSelectorBitmap(bitmap)
+        parameters = faiss.SearchParametersIVF(sel=selector, nprobe=1)
+        scores, found = self._index.search(query[None], limit, params=parameters)
+        places = _present(found)
+        return places, scores[0][: len(places)]
+
+
+def bitmap_of(mask: Any) -> ByteArray:
+    """Return a mask as the bits that a scan takes."""
+    bits: ByteArray = np.packbits(mask, bitorder="little")
+    return bits
+
+
+def _present(found: Any) -> IntArray:
+    places: IntArray = found[0]
+    return places if places[-1] >= 0 else places[places >= 0]  # faiss fills up with -1
