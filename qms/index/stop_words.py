@@ -1,15 +1,15 @@
-"""The small words of languages: they say what language a text is in, and weigh little in a query."""
+"""The small words of languages: they tell a text's language, and weigh little in a query."""
 
 _LISTS = {
     "english": """
         a about above after again against all also am an and any anything are as at be
         because been before being below between both but by can could did do does doing don
-        down during each few for from further get got had has have having he her here hers
-        herself him himself his how i if in into is it its itself just know let like me
-        mentioned more most my myself no nor not now of off on once only or other our ours
-        ourselves out over own remember said same say she should so some something such tell
+        d down during each ever few for from further get got had has have having he her here hers
+        herself him himself his how i if in into is it its itself just kind know let like ll m me
+        many mentioned more most much my myself no nor not now of off on once only or other our ours
+        ourselves out over own re remember s said same say she should so some something such tell
         than that the their theirs them themselves then there these they this those through
-        to too under until up us very was we were what when where which while who whom whose
+        t to too under until up us ve very was we were what when where which while who whom whose
         why will with would you your yours yourself yourselves
     """,
     "german": """
@@ -101,8 +101,8 @@ _LISTS = {
         а без более был была были было быть в вам вас весь во вот все всего всех вы где да
         даже для до его ее если есть еще же за здесь и из или им их к как ко когда кто ли
         либо мне может мы на над надо наш не него нее нет ни них но ну о об однако он она
-        они оно от очень по под почему при с со так также такои там те тем то того тоже тои
-        только том ты у уже хотя чего чеи чем что чтобы чье эта эти это этот я
+        они оно от очень по под почему при с со так также такой там те тем то того тоже той
+        только том ты у уже хотя чего чей чем что чтобы чье эта эти это этот я
     """,
     "turkish": """
         ama ancak artık bana bazı ben beni benim bir biraz biz bize bizim bu buna bunu bunun
@@ -114,6 +114,23 @@ _LISTS = {
         αλλα αν απο αυτη αυτο αυτοσ για δεν ειμαι ειναι ειχε ενα εχει η θα και κατα μασ με
         μετα μια να ο οι οτι ουτε ποιοσ που πριν πωσ σασ σε στα στη στην στο στον τα την τησ
         τι το τον του τουσ των ωσ
+    """,
+    "hungarian": """
+        a abban ahhoz ahogy ahol aki akkor alatt amely ami amit az azert azok azon azt be
+        bele cikk csak de e ebben egy egyik el ellen elott en es ez ezek ezen ezt ha hanem
+        hogy hogyan i ide ilyen is itt jo kell kellett ki le legalabb lehet lesz lett maga
+        majd mar mas meg mely mert mi miert mikor milyen mind minden mint mit most nagyon
+        ne neha nekem nelkul nem nincs o ok olyan ott s sajat sem sok szamara talan te tehat
+        tobb ugy ugyanis utan vagy vagyok valaki valami van vannak vele viszont volt voltak
+        volna
+    """,
+    "romanian": """
+        acea aceasta acel acest aceste acestea acestia acolo acum ai aici al ale am ar are
+        as asa asta astfel atunci au avea ca care ce cel cele cum cand cine cu da daca dar
+        de deci decat din doar dupa ea ei el ele era erau este eu fara fi fie fost i ii il
+        in inca insa intre isi la le lor lui mai mea mei meu mult ne nici noi nostru nu o
+        ori pana pe pentru prin sa sau se si sunt te toate tot tu un una unde unei unor unui
+        va voi vom vor
     """,
     "polish": """
         aby ale bez bo by byc byl byla bylo byly co czy dla do gdy gdzie go i ich ile im ja

@@ -1,0 +1,134 @@
+"""What the indexes are told of an entry.
+
+`Facets` is what filters and conversations need and comes cheaply from a line; `IndexDocument` adds
+the texts that keyword and vector search work on.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from qms.domain.bodies import BODY_TYPES, MAIN_FIELDS, Kind, main_text
+from qms.domain.entry import Document, Header
+
+_OWN_FIELDS = frozenset({"conversationId", "role"})
+"""Strings of a body that have a field of their own and would only blur its text."""
+
+
+class Facets(msgspec.Struct, frozen=True, kw_only=True):
+    """The header of an entry and what else a filter or a conversation asks for."""
+
+    header: Header
+    conversation_id: str | None = None
+    source_type: str | None = None
+    role: str | None = None
+    ordinal: int | None = None
+    metadata: dict[str, Any] = {}
+
+    @property
+    def id(self) -> str:
+        """The entry's id."""
+        return self.header.id
+
+
+class IndexDocument(Facets, frozen=True, kw_only=True):
+    """An entry as the indexes see it."""
+
+    text: str
+    """The main text, then every other string of the body, each on a line of its own."""
+    keywords: tuple[str, ...] = ()
+
+    @property
+    def title(self) -> str:
+        """The entry's title."""
+        return self.header.title
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """The entry's tags."""
+        return self.header.tags
+
+
+class _FacetBody(msgspec.Struct, rename="camel"):
+    conversation_id: Any = None
+    role: Any = None
+    ordinal: Any = None
+
+
+class _FacetLine(msgspec.Struct):
+    body: _FacetBody
+    source: Any = None
+    metadata: dict[str, Any] | None = None
+
+
+_line_decoder = msgspec.json.Decoder(_FacetLine)
+
+
+def index_document(header: Header, document: Document) -> IndexDocument:
+    """Return what is indexed of an entry."""
+    body = document["body"]
+    return IndexDocument(
+        header=header,
+        text="\n".join(_texts(header.kind, body)),
+        keywords=tuple(document.get("keywords") or ()),
+        conversation_id=_string(body.get("conversationId")),
+        source_type=_source_type(document.get("source")),
+        role=_string(body.get("role")),
+        ordinal=_whole(body.get("ordinal")),
+        metadata=document.get("metadata") or {},
+    )
+
+
+def line_facets(header: Header, line: bytes) -> Facets:
+    """Return the facets of a line that this server wrote or has checked, skipping its texts."""
+    found = _line_decoder.decode(line)
+    return Facets(
+        header=header,
+        conversation_id=_string(found.body.conversation_id),
+        source_type=_source_type(found.source),
+        role=_string(found.body.role),
+        ordinal=_whole(found.body.ordinal),
+        metadata=found.metadata or {},
+    )
+
+
+def _texts(kind: Kind, body: dict[str, Any]) -> Iterator[str]:
+    """Yield the main text, the other known fields as declared, and the unknown ones as given."""
+    main = main_text(kind, body)
+    if main:
+        yield main
+    said = _main_field(kind, body)
+    known = BODY_TYPES[kind].__struct_encode_fields__
+    for field in dict.fromkeys((*known, *body)):
+        if field != said and field not in _OWN_FIELDS and field in body:
+            yield from _strings(body[field])
+
+
+def _main_field(kind: Kind, body: dict[str, Any]) -> str | None:
+    return next((field for field in MAIN_FIELDS[kind] if body.get(field)), None)
+
+
+def _strings(value: Any) -> Iterator[str]:
+    """Yield the strings inside a JSON value, in order; the keys of objects are not among them."""
+    if isinstance(value, str):
+        if value:
+            yield value
+    elif isinstance(value, list):
+        for item in value:
+            yield from _strings(item)
+    elif isinstance(value, dict):
+        for item in value.values():
+            yield from _strings(item)
+
+
+def _source_type(source: Any) -> str | None:
+    return _string(source.get("type")) if isinstance(source, dict) else None
+
+
+def _string(value: Any) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _whole(value: Any) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
