@@ -1,0 +1,331 @@
+"""The keyword index of one store: tantivy's files, and an overlay of what is not in them yet.
+
+Who may do what, and when:
+
+- One thread at a time calls `apply`; it appends and never waits for a search or a commit. A search
+  that starts after `apply` returned sees the change.
+- Any number of threads call `search`, `scores` and `named`. Each works on one `_State`: a searcher
+  that never changes and the generations that are not in it. They share one lock for the overlay.
+- One thread at a time is inside `commit` or `rebuild` (a second one waits). It closes the current
+  generation, writes the closed ones, and then swaps the state; until then they stay in the overlay.
+"""
+
+import logging
+from collections.abc import Callable, Collection, Iterable, Sequence
+from datetime import datetime
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from qms.domain.errors import UnavailableError
+from qms.domain.queries import Filter
+from qms.fsio.disk import Disk
+from qms.index.documents import IndexDocument
+from qms.index.keyword_fields import field_tokens, main_languages
+from qms.index.keyword_files import (
+    FORMAT,
+    FileSum,
+    Manifest,
+    RefusedError,
+    empty_folder,
+    read_manifest,
+    sum_files,
+    write_manifest,
+)
+from qms.index.keyword_filter import Conditions
+from qms.index.keyword_query import (
+    DEFAULT_WEIGHTS,
+    Clause,
+    KeywordQuery,
+    KeywordWeights,
+    Plan,
+    make_plan,
+    name_plan,
+)
+from qms.index.keyword_segments import (
+    SCHEMA_FINGERPRINT,
+    FileStatistics,
+    Segments,
+    Summary,
+    Tally,
+    WriterDiedError,
+    WriterFactory,
+    Written,
+    key_of,
+    open_writer,
+)
+from qms.index.overlay import Change, Generation, Overlay
+from qms.index.snippets import snippet
+
+if TYPE_CHECKING:
+    from tantivy import Searcher
+
+log = logging.getLogger(__name__)
+
+NOTHING = -1
+"""The sequence of an index that holds nothing yet."""
+
+MAX_LANGUAGES = 6
+MAX_HITS = 10_000
+_WRITE_ATTEMPTS = 2
+
+Hit = tuple[str, float]
+_MakePlan = Callable[[tuple[str, ...]], Plan]
+
+
+class _State(msgspec.Struct, frozen=True):
+    """What a search works on: a searcher, its figures, and what is not in it yet."""
+
+    searcher: "Searcher"
+    files: FileStatistics
+    generations: tuple[Generation, ...]
+
+
+class KeywordIndex:
+    """Finds the entries of one store by their words."""
+
+    def __init__(
+        self,
+        folder: Path | None,
+        *,
+        disk: Disk,
+        manifest: Manifest | None = None,
+        refused: str | None = None,
+        make_writer: WriterFactory = open_writer,
+    ) -> None:
+        self.refused = refused
+        self.sequence = manifest.sequence if manifest else NOTHING
+        self._folder = folder
+        self._disk = disk
+        self._sums: dict[str, FileSum] = manifest.files if manifest else {}
+        self._segments = Segments(folder, make_writer)
+        self._ids: dict[int, str] | None = None if manifest else {}
+        self._applying = Lock()
+        self._reading = Lock()
+        self._committing = Lock()
+        self._state = self._load_state(manifest.summary if manifest else Summary(), (Generation(),))
+
+    @classmethod
+    def open(
+        cls, folder: Path | None, *, disk: Disk, make_writer: WriterFactory = open_writer
+    ) -> "KeywordIndex":
+        """Open the index of a folder, or an empty one in RAM when there is no folder.
+
+        What is damaged or older is emptied: `refused` then says why, `sequence` is `NOTHING`, and
+        the caller rebuilds. Searches work all the while.
+        """
+        if folder is None:
+            return cls(None, disk=disk, make_writer=make_writer)
+        try:
+            manifest = read_manifest(folder, SCHEMA_FINGERPRINT, disk)
+            return cls(folder, disk=disk, manifest=manifest, make_writer=make_writer)
+        except (RefusedError, ValueError, OSError) as error:
+            refused = None
+            if folder.exists() and any(folder.iterdir()):
+                refused = str(error)
+                log.warning("keyword index refused", extra={"reason": refused})
+            empty_folder(folder, disk)
+            return cls(folder, disk=disk, refused=refused, make_writer=make_writer)
+
+    @property
+    def pending(self) -> int:
+        """Return how many ChangeSets wait for a commit."""
+        return sum(len(generation) for generation in self._state.generations)
+
+    def apply(self, sequence: int, put: Iterable[IndexDocument], removed: Iterable[str]) -> None:
+        """Take in what a ChangeSet did: every search that starts after this sees it."""
+        change = Change(sequence, tuple(put), tuple(removed))
+        with self._applying:
+            self._state.generations[-1].add(change)
+
+    def search(
+        self,
+        query: KeywordQuery,
+        wanted: Filter | None = None,
+        limit: int = 200,
+        *,
+        now: datetime | None = None,
+        without: Collection[str] = (),
+        weights: KeywordWeights = DEFAULT_WEIGHTS,
+    ) -> list[Hit]:
+        """Return the ids and scores of the best entries, best first.
+
+        Only entries that pass the filter, live `now` and are not among `without` are looked at.
+        """
+        if query.is_empty or limit <= 0:
+            return []
+        conditions = Conditions(wanted, now, without)
+        return self._hits(lambda spoken: make_plan(query, spoken, weights), conditions, limit)
+
+    def scores(
+        self, query: KeywordQuery, ids: Sequence[str], weights: KeywordWeights = DEFAULT_WEIGHTS
+    ) -> dict[str, float]:
+        """Return what `search` would score these entries, 0 where nothing of them matches."""
+        found = dict.fromkeys(ids, 0.0)
+        if query.is_empty or not found:
+            return found
+        conditions = Conditions(only=frozenset(found))
+        found.update(
+            self._hits(lambda spoken: make_plan(query, spoken, weights), conditions, len(found))
+        )
+        return found
+
+    def named(
+        self,
+        query: KeywordQuery,
+        wanted: Filter | None = None,
+        limit: int = 10,
+        *,
+        now: datetime | None = None,
+    ) -> list[str]:
+        """Return the entries that a query calls by name: by their id first, then by a path."""
+        plan = name_plan(query)
+        hits = self._hits(lambda _: plan, Conditions(wanted, now), limit)
+        return [entry_id for entry_id, _ in hits]
+
+    def snippet(self, query: KeywordQuery, document: IndexDocument) -> str:
+        """Return the place in an entry's text that answers a query best, its words marked."""
+        return snippet(query, document.text)
+
+    def _hits(self, make: _MakePlan, conditions: Conditions, limit: int) -> list[Hit]:
+        state, limit = self._state, min(limit, MAX_HITS)
+        if all(generation.is_empty for generation in state.generations):
+            plan = make(main_languages(state.files.summary.languages, MAX_LANGUAGES))
+            return self._file_hits(state, plan, conditions, limit)
+        known = self._known_ids(state)
+        with self._reading:
+            overlay = Overlay(state.generations, state.files)
+            plan = make(main_languages(overlay.languages(), MAX_LANGUAGES))
+            pending = overlay.hits(plan, conditions.allow, limit)
+            boosts = {clause: overlay.boost(clause) for clause in plan.scored}
+            outdated = overlay.outdated(known)
+        outside = msgspec.structs.replace(conditions, without={*conditions.without, *outdated})
+        hits = self._file_hits(state, plan, outside, limit, boosts.__getitem__)
+        return sorted([*hits, *pending], key=lambda hit: (-hit[1], hit[0]))[:limit]
+
+    def _file_hits(
+        self,
+        state: _State,
+        plan: Plan,
+        conditions: Conditions,
+        limit: int,
+        boost: Callable[[Clause], float] | None = None,
+    ) -> list[Hit]:
+        if not state.files.documents or not plan.scored:
+            return []
+        query = self._segments.query(plan, conditions, boost)
+        known = self._known_ids(state)
+        hits = self._segments.search(state.searcher, query, limit)
+        return [(known[key], score) for key, score in hits if key in known]
+
+    def _known_ids(self, state: _State) -> dict[int, str]:
+        if self._ids is None:
+            found = self._segments.ids(state.searcher)
+            self._ids = {key_of(entry_id): entry_id for entry_id in found}
+        return self._ids
+
+    def commit(self) -> None:
+        """Write what is pending into the files; searches and `apply` go on meanwhile.
+
+        Raises:
+            UnavailableError: it could not be written; it stays pending and is found all the same.
+        """
+        with self._committing:
+            closed = self._close_generation()
+            if not closed:
+                return
+            latest = {
+                entry_id: (generation, document)
+                for generation in closed
+                for entry_id, document in generation.latest().items()
+            }
+            tally = self._write(
+                latest.keys(),
+                lambda: (
+                    (document, generation.tokens_of(document))
+                    for generation, document in latest.values()
+                    if document is not None
+                ),
+            )
+            known = self._known_ids(self._state)
+            gone = latest.keys() - set(tally.ids)
+            known.update((key_of(entry_id), entry_id) for entry_id in tally.ids)
+            self._adopt(self._state.files.summary.joined(tally.summary), closed)
+            for entry_id in gone:
+                known.pop(key_of(entry_id), None)
+            self._save(max(generation.sequence for generation in closed))
+
+    def rebuild(self, documents: Iterable[IndexDocument], sequence: int) -> None:
+        """Replace everything by these documents, which are the store as of `sequence`.
+
+        Changes that were applied after that stay pending. Searches see the old state meanwhile.
+
+        Raises:
+            UnavailableError: it could not be written; the old state stays.
+        """
+        with self._committing:
+            tally = self._write(
+                None, lambda: ((document, field_tokens(document)) for document in documents)
+            )
+            self._ids = {key_of(entry_id): entry_id for entry_id in tally.ids}
+            self._close_generation()
+            contained = [g for g in self._state.generations[:-1] if g.sequence <= sequence]
+            self._adopt(tally.summary, contained)
+            self._save(sequence)
+            self.refused = None
+
+    def close(self) -> None:
+        """Wait for a running commit; what is still pending is the caller's to apply again."""
+        with self._committing:
+            self._state = _State(self._state.searcher, self._state.files, (Generation(),))
+
+    def _close_generation(self) -> list[Generation]:
+        with self._applying:
+            state = self._state
+            if not state.generations[-1].is_empty:
+                generations = (*state.generations, Generation())
+                self._state = _State(state.searcher, state.files, generations)
+            return list(self._state.generations[:-1])
+
+    def _write(
+        self, removed: Collection[str] | None, make_put: Callable[[], Iterable[Written]]
+    ) -> Tally:
+        # A writer that died has committed nothing, so a new one gets the same changes again. A
+        # rebuild reads its documents once, so its caller decides.
+        attempts = _WRITE_ATTEMPTS if removed is not None else 1
+        for attempt in range(1, attempts + 1):
+            try:
+                return self._segments.write(removed, make_put())
+            except WriterDiedError as error:
+                extra = {"attempt": attempt, "reason": str(error)}
+                log.warning("keyword index writer died", extra=extra)
+        raise UnavailableError("the keyword index cannot be written now; it is tried again later")
+
+    def _adopt(self, summary: Summary, contained: Collection[Generation]) -> None:
+        with self._applying:
+            left = tuple(g for g in self._state.generations if g not in contained)
+            self._state = self._load_state(summary, left)
+
+    def _load_state(self, summary: Summary, generations: tuple[Generation, ...]) -> _State:
+        searcher = self._segments.searcher()
+        figures = FileStatistics(searcher, self._segments.schema, summary)
+        return _State(searcher, figures, generations)
+
+    def _save(self, sequence: int) -> None:
+        self.sequence = sequence
+        if self._folder is None:
+            return
+        self._sums = sum_files(self._folder, self._sums)
+        manifest = Manifest(
+            format=FORMAT,
+            schema=SCHEMA_FINGERPRINT,
+            sequence=sequence,
+            summary=self._state.files.summary,
+            files=self._sums,
+        )
+        try:
+            write_manifest(self._folder, manifest, self._disk)
+        except OSError as error:
+            raise UnavailableError("the keyword index cannot be saved now") from error

@@ -1,0 +1,236 @@
+"""From the text of a search to a plan: weighted clauses over fields, made of our own tokens.
+
+A text is never parsed as a query language: parentheses, `NOT`, `*` and `field:` are not words and
+mean nothing. Only quotation marks do. Both the files and the overlay evaluate the same plan.
+"""
+
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+
+import msgspec
+
+from qms.index.keyword_fields import (
+    EXACT,
+    KEYWORDS,
+    NAMES,
+    PARTS,
+    STEM,
+    TAGS,
+    TITLE,
+    part_stem,
+    word_stems,
+)
+from qms.index.names import is_path, names_and_humps, own_name
+from qms.index.terms import is_wide, plain_words, small_words, words
+
+MAX_QUERY_CHARACTERS = 4096
+MAX_QUERY_WORDS = 64
+MAX_QUERY_NAMES = 16
+MAX_PHRASES = 8
+MAX_PHRASE_WORDS = 32
+
+_OWN_NAME_WEIGHT = 100.0
+
+_QUOTED = re.compile(r'"([^"]+)"|“([^“”]+)”|„([^„“”]+)[“”]|«([^«»]+)»')
+_ID = re.compile(r"(?:[A-Za-z0-9_-]+:)?[A-Za-z0-9._~-]*[A-Za-z0-9_~-]")
+_ID_MARKS = re.compile(r"[0-9:._~-]")
+
+
+class KeywordWeights(msgspec.Struct, frozen=True, kw_only=True):
+    """What each clause of a plan counts; the first five are measured, the others follow them."""
+
+    stem: float = 1.0
+    exact: float = 0.2
+    title: float = 1.5
+    small_word: float = 0.3
+    pair: float = 0.3
+    pair_slop: int = 2
+    tags: float = 1.5
+    keywords: float = 1.5
+    name: float = 2.0
+    part: float = 0.5
+    phrase: float = 1.0
+
+
+DEFAULT_WEIGHTS = KeywordWeights()
+
+
+class KeywordQuery(msgspec.Struct, frozen=True, kw_only=True):
+    """What a search text asks for; words are folded and distinct."""
+
+    content: tuple[str, ...] = ()
+    small: tuple[str, ...] = ()
+    pairs: tuple[tuple[str, str], ...] = ()
+    phrases: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    parts: tuple[str, ...] = ()
+    ids: tuple[str, ...] = ()
+    match_all: bool = False
+
+    @property
+    def is_empty(self) -> bool:
+        """Say whether nothing in it could match anything."""
+        return not (self.content or self.names)
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """Return the names that are meant as themselves: entries that hold one come first."""
+        return tuple(name for name in self.names if is_path(name))
+
+
+class Clause(msgspec.Struct, frozen=True):
+    """One term, or several that follow each other, in a field; it counts `weight` times BM25."""
+
+    field: str
+    terms: tuple[str, ...]
+    weight: float = 1.0
+    slop: int = 0
+
+
+class Plan(msgspec.Struct, frozen=True):
+    """What is scored (the sum of all clauses) and what must match (one clause of each group)."""
+
+    scored: tuple[Clause, ...]
+    required: tuple[tuple[Clause, ...], ...] = ()
+
+
+def analyse(
+    text: str, *, match_all: bool = False, max_words: int = MAX_QUERY_WORDS
+) -> KeywordQuery:
+    """Return what a search text asks for; what is beyond the limits is left out."""
+    text = text[:MAX_QUERY_CHARACTERS]
+    sequence = words(text)[: 2 * max_words]
+    small = small_words(sequence)
+    content = [word for word in sequence if word not in small] or sequence
+    distinct = tuple(dict.fromkeys(content))[:max_words]
+    kept = frozenset(distinct)
+    names, humps = names_and_humps(text)
+    return KeywordQuery(
+        content=distinct,
+        small=tuple(dict.fromkeys(word for word in sequence if word in small and word not in kept)),
+        pairs=tuple(dict.fromkeys(pair for pair in pairwise(content) if pair[0] != pair[1]))[
+            :max_words
+        ],
+        phrases=tuple(_quoted(text))[:MAX_PHRASES],
+        names=tuple(names)[:MAX_QUERY_NAMES],
+        parts=tuple(hump for hump in humps if hump not in kept)[:max_words],
+        ids=tuple(dict.fromkeys(_possible_ids(text)))[:MAX_QUERY_NAMES],
+        match_all=match_all,
+    )
+
+
+def _possible_ids(text: str) -> Iterator[str]:
+    # A plain word may be somebody's id, too, but only a text of nothing else means it.
+    if _ID.fullmatch(text.strip()):
+        yield text.strip()
+    for found in _ID.findall(text):
+        if _ID_MARKS.search(found):
+            yield found
+
+
+def _quoted(text: str) -> Iterator[str]:
+    for found in _QUOTED.finditer(text):
+        phrase = next(filter(None, found.groups()))
+        if words(phrase):
+            yield phrase
+
+
+def make_plan(
+    query: KeywordQuery, languages: tuple[str, ...], weights: KeywordWeights = DEFAULT_WEIGHTS
+) -> Plan:
+    """Return the clauses of a query over a store that holds entries in these languages."""
+    scored = [
+        *(clause for word in query.content for clause in _word_clauses(word, languages, weights)),
+        *(
+            Clause(STEM, (stem,), weights.small_word)
+            for word in query.small
+            for stem in word_stems(word, languages)
+        ),
+        *(clause for pair in query.pairs for clause in _pair_clauses(pair, languages, weights)),
+        *(Clause(NAMES, (name,), weights.name) for name in query.names),
+        *(clause for part in query.parts for clause in _part_clauses(part, languages, weights)),
+    ]
+    required = [_phrase_clauses(phrase, languages, weights) for phrase in query.phrases]
+    scored.extend(clause for group in required for clause in group if len(clause.terms) > 1)
+    if query.match_all:
+        required.extend(_word_clauses(word, languages, weights) for word in query.content)
+    return Plan(tuple(scored), tuple(required))
+
+
+def name_plan(query: KeywordQuery) -> Plan:
+    """Return the plan that finds entries by the ids and paths that a query spells out."""
+    return Plan(
+        (
+            *(Clause(NAMES, (own_name(found),), _OWN_NAME_WEIGHT) for found in query.ids),
+            *(Clause(NAMES, (path,)) for path in query.paths),
+        )
+    )
+
+
+def _word_clauses(
+    word: str, languages: tuple[str, ...], weights: KeywordWeights
+) -> tuple[Clause, ...]:
+    if is_wide(word):
+        return _wide_clauses(word, weights)
+    found = word_stems(word, languages)
+    return (
+        *(Clause(STEM, (stem,), weights.stem) for stem in found),
+        Clause(EXACT, (word,), weights.exact),
+        *(Clause(TITLE, (stem,), weights.title) for stem in found),
+        *(Clause(TAGS, (stem,), weights.tags) for stem in found),
+        *(Clause(KEYWORDS, (stem,), weights.keywords) for stem in found),
+        Clause(PARTS, (part_stem(word),), weights.part),
+    )
+
+
+def _wide_clauses(word: str, weights: KeywordWeights) -> tuple[Clause, ...]:
+    # Text without spaces is kept as pairs and as single characters; neither has stems. A single
+    # character asked for may stand inside any pair, which only the other field knows.
+    text = Clause(STEM, (word,), weights.stem)
+    if len(word) == 1:
+        text = Clause(EXACT, (word,), weights.stem)
+    return (
+        text,
+        Clause(TITLE, (word,), weights.title),
+        Clause(TAGS, (word,), weights.tags),
+        Clause(KEYWORDS, (word,), weights.keywords),
+    )
+
+
+def _pair_clauses(
+    pair: tuple[str, str], languages: tuple[str, ...], weights: KeywordWeights
+) -> Iterator[Clause]:
+    stemmed = {
+        (word_stems(pair[0], (language,))[0], word_stems(pair[1], (language,))[0]): None
+        for language in languages
+    }
+    for terms in stemmed:
+        yield Clause(STEM, terms, weights.pair, weights.pair_slop)
+
+
+def _part_clauses(
+    part: str, languages: tuple[str, ...], weights: KeywordWeights
+) -> Iterator[Clause]:
+    yield Clause(PARTS, (part_stem(part),), weights.part)
+    for stem in word_stems(part, languages):
+        yield Clause(STEM, (stem,), weights.part)
+
+
+def _phrase_clauses(
+    phrase: str, languages: tuple[str, ...], weights: KeywordWeights
+) -> tuple[Clause, ...]:
+    plain = tuple(plain_words(phrase)[:MAX_PHRASE_WORDS])
+    paired = words(phrase)[:MAX_PHRASE_WORDS]
+    stemmed = {
+        tuple(word_stems(word, (language,))[0] for word in paired): None for language in languages
+    }
+    return (
+        Clause(EXACT, plain, weights.phrase),
+        *(
+            Clause(field, terms, weights.phrase)
+            for field in (TITLE, TAGS, KEYWORDS)
+            for terms in stemmed
+        ),
+        *(Clause(NAMES, (name,), weights.phrase) for name in names_and_humps(phrase)[0][:1]),
+    )

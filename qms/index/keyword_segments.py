@@ -1,0 +1,303 @@
+"""The part of the keyword index that tantivy keeps: its schema, its writer and its searches.
+
+A writer lives for one commit: when it is gone, no thread of it changes the folder any more, so that
+checksums of the files stay true, and its buffers cost nothing while nobody writes.
+"""
+
+import json
+from collections.abc import Callable, Collection, Iterable, Iterator
+from hashlib import blake2b
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from qms.index.documents import IndexDocument
+from qms.index.keyword_fields import TEXT_FIELDS, FieldTokens
+from qms.index.keyword_filter import (
+    CONFIDENCE,
+    CREATED,
+    EXPIRES,
+    PRIORITY,
+    UPDATED,
+    Conditions,
+    Range,
+    filter_terms,
+    numbers,
+    required_ranges,
+    required_terms,
+)
+from qms.index.keyword_query import Clause, Plan
+
+if TYPE_CHECKING:
+    from tantivy import Index, IndexWriter, Query, Schema, Searcher
+
+_ID = "id"
+_KEY = "key"
+_IS = "is"
+_TOKENIZER = "spaces"
+_WRITER_BYTES = 48 * 1024 * 1024
+_TERMS_TRIED = 20
+_INTEGER_FIELDS = (CREATED, UPDATED, EXPIRES, PRIORITY)
+
+SCHEMA_FINGERPRINT = ",".join((*TEXT_FIELDS, _ID, _KEY, _IS, *_INTEGER_FIELDS, CONFIDENCE))
+"""What an index on disk must have been made with; a change of analysis raises `FORMAT` instead."""
+
+Written = tuple[IndexDocument, FieldTokens]
+WriterFactory = Callable[["Index"], "IndexWriter"]
+
+
+def open_writer(index: "Index") -> "IndexWriter":
+    """Return a writer with one thread."""
+    return index.writer(_WRITER_BYTES, 1)
+
+
+class WriterDiedError(Exception):
+    """Tantivy's writer could not finish; the message says why."""
+
+
+def key_of(entry_id: str) -> int:
+    """Return the number that stands for an id in the files, where a number is read far faster."""
+    return int.from_bytes(blake2b(entry_id.encode(), digest_size=8).digest(), "big")
+
+
+class Summary(msgspec.Struct, frozen=True):
+    """What is remembered of the entries in the files.
+
+    Removed ones still count as to languages; a sample is a term that a field holds.
+    """
+
+    languages: dict[str, int] = {}
+    samples: dict[str, str] = {}
+
+    def joined(self, other: "Summary") -> "Summary":
+        """Return the summary of both."""
+        languages = {
+            name: self.languages.get(name, 0) + other.languages.get(name, 0)
+            for name in {**self.languages, **other.languages}
+        }
+        return Summary(languages, {**self.samples, **other.samples})
+
+
+class Tally:
+    """Counts documents on their way into the files."""
+
+    def __init__(self) -> None:
+        self.ids: list[str] = []
+        self.summary = Summary({}, {})
+
+    def count(self, written: Iterable[Written]) -> Iterator[Written]:
+        """Yield what comes in, remembering ids and what a summary holds."""
+        languages, samples = self.summary.languages, self.summary.samples
+        for document, tokens in written:
+            self.ids.append(document.id)
+            languages[tokens.language] = languages.get(tokens.language, 0) + 1
+            samples.update((field, found[-1]) for field, found in tokens.fields.items() if found)
+            yield document, tokens
+
+
+class FileStatistics:
+    """What BM25 needs to know of the files, as tantivy itself counts it."""
+
+    def __init__(self, searcher: "Searcher", schema: "Schema", summary: Summary) -> None:
+        self._searcher = searcher
+        self.summary = summary
+        self.documents = 0
+        self._averages: dict[str, float] = {}
+        for field in TEXT_FIELDS:
+            self._learn(field, schema)
+
+    def _learn(self, field: str, schema: "Schema") -> None:
+        # Tantivy tells its averages only where it explains a score, so that one is asked for.
+        from tantivy import Query
+
+        for term in self._known_terms(field):
+            query = Query.term_query(schema, field, term)
+            hits = self._searcher.search(query, 1, count=False).hits
+            if hits:
+                told = _figures(json.loads(query.explain(self._searcher, hits[0][1]).to_json()))
+                self.documents = int(told["N"])
+                self._averages[field] = told["avgdl"]
+                return
+
+    def _known_terms(self, field: str) -> Iterator[str]:
+        # Looking for a term reads all of them, so a remembered one goes first.
+        if field in self.summary.samples:
+            yield self.summary.samples[field]
+        for term, _ in self._searcher.terms_with_prefix(field, "", limit=_TERMS_TRIED):
+            yield term
+
+    def holders(self, field: str, term: str) -> int:
+        """Return how many entries in the files hold a term."""
+        return self._searcher.doc_freq(field, term)
+
+    def tokens(self, field: str) -> float:
+        """Return how many tokens a field holds in the files."""
+        return self._averages.get(field, 0.0) * self.documents
+
+
+def _figures(explanation: dict[str, Any]) -> dict[str, float]:
+    name = str(explanation.get("description", "")).split(",", 1)[0]
+    found = {name: float(explanation["value"])}
+    for detail in explanation.get("details", ()):
+        found.update(_figures(detail))
+    return found
+
+
+class Segments:
+    """A tantivy index in a folder, or in RAM when there is none."""
+
+    def __init__(self, folder: Path | None, make_writer: WriterFactory = open_writer) -> None:
+        from tantivy import Index, TextAnalyzerBuilder, Tokenizer
+
+        self._make_writer = make_writer
+        self.schema = _build_schema()
+        self._index = Index(self.schema, None if folder is None else str(folder))
+        spaces = TextAnalyzerBuilder(Tokenizer.whitespace()).build()
+        self._index.register_tokenizer(_TOKENIZER, spaces)
+
+    def searcher(self) -> "Searcher":
+        """Return a searcher over what was committed last; it never changes."""
+        self._index.reload()
+        return self._index.searcher()
+
+    def write(self, removed: Iterable[str] | None, put: Iterable[Written]) -> Tally:
+        """Commit changes: what is removed goes first, everything when that is None.
+
+        Raises:
+            WriterDiedError: tantivy or the disk gave up; nothing of this has been committed.
+        """
+        tally = Tally()
+        reason = self._try_to_write(removed, tally.count(put))
+        if reason is not None:
+            raise WriterDiedError(reason)
+        return tally
+
+    def _try_to_write(self, removed: Iterable[str] | None, put: Iterable[Written]) -> str | None:
+        # An error's traceback would keep the dead writer, and with it the lock that the next one
+        # needs: only its words leave this function.
+        try:
+            writer = self._make_writer(self._index)
+            if removed is None:
+                writer.delete_all_documents()
+            for entry_id in removed or ():
+                writer.delete_documents_by_term(_ID, entry_id)
+            for document, tokens in put:
+                self._add(writer, document, tokens)
+            writer.commit()
+            writer.wait_merging_threads()
+        except (ValueError, OSError) as error:
+            return str(error)
+        return None
+
+    def _add(self, writer: "IndexWriter", document: IndexDocument, tokens: FieldTokens) -> None:
+        from tantivy import Document
+
+        fields: dict[str, Any] = {field: " ".join(found) for field, found in tokens.fields.items()}
+        fields[_ID] = document.id
+        fields[_KEY] = key_of(document.id)
+        fields[_IS] = filter_terms(document)
+        fields.update(numbers(document))
+        writer.add_document(Document.from_dict(fields, self.schema))
+
+    def ids(self, searcher: "Searcher") -> list[str]:
+        """Return every id that the files know, some of which may have been removed since."""
+        return [entry_id for entry_id, _ in searcher.terms_with_prefix(_ID, "")]
+
+    def search(self, searcher: "Searcher", query: "Query", limit: int) -> list[tuple[int, float]]:
+        """Return the keys and scores of the best hits, best first."""
+        hits = searcher.search(query, limit, count=False).hits
+        keys = searcher.fast_field_values(_KEY, [address for _, address in hits])
+        return [
+            (int(key), score) for key, (score, _) in zip(keys, hits, strict=True) if key is not None
+        ]
+
+    def query(
+        self,
+        plan: Plan,
+        conditions: Conditions,
+        boost: Callable[[Clause], float] | None = None,
+    ) -> "Query":
+        """Return tantivy's form of a plan over the entries for which all conditions hold."""
+        from tantivy import Occur, Query
+
+        scored = Query.boolean_query(
+            [
+                (
+                    Occur.Should,
+                    self._clause(clause, clause.weight * (boost(clause) if boost else 1)),
+                )
+                for clause in plan.scored
+            ]
+        )
+        required = [*self._required(conditions), *map(self._group, plan.required)]
+        if not required and not conditions.without:
+            return scored
+        parts = [(Occur.Must, scored)]
+        parts += [(Occur.Must, Query.const_score_query(found, 0.0)) for found in required]
+        if conditions.without:
+            parts.append((Occur.MustNot, self._any_of(conditions.without)))
+        return Query.boolean_query(parts)
+
+    def _required(self, conditions: Conditions) -> Iterator["Query"]:
+        for limits in required_ranges(conditions.wanted, conditions.now):
+            yield self._range(limits)
+        if conditions.wanted is not None:
+            yield from map(self._one_of, required_terms(conditions.wanted))
+        if conditions.only is not None:
+            yield self._any_of(conditions.only)
+
+    def _group(self, clauses: Iterable[Clause]) -> "Query":
+        from tantivy import Occur, Query
+
+        return Query.boolean_query([(Occur.Should, self._clause(found, 1.0)) for found in clauses])
+
+    def _clause(self, clause: Clause, weight: float) -> "Query":
+        from tantivy import Query
+
+        if len(clause.terms) == 1:
+            found = Query.term_query(self.schema, clause.field, clause.terms[0])
+        else:
+            found = Query.phrase_query(self.schema, clause.field, list(clause.terms), clause.slop)
+        return found if weight == 1.0 else Query.boost_query(found, weight)
+
+    def _one_of(self, terms: list[str]) -> "Query":
+        from tantivy import Occur, Query
+
+        found = [Query.term_query(self.schema, _IS, term, "basic") for term in terms]
+        if len(found) == 1:
+            return found[0]
+        return Query.boolean_query([(Occur.Should, query) for query in found])
+
+    def _any_of(self, ids: Collection[str]) -> "Query":
+        from tantivy import Query
+
+        return Query.term_set_query(self.schema, _ID, list(ids))
+
+    def _range(self, limits: Range) -> "Query":
+        from tantivy import FieldType, Query
+
+        kind = FieldType.Float if limits.field == CONFIDENCE else FieldType.Integer
+        return Query.range_query(
+            self.schema,
+            limits.field,
+            kind,
+            limits.low,
+            limits.high,
+            include_upper=limits.high is None,
+        )
+
+
+def _build_schema() -> "Schema":
+    from tantivy import SchemaBuilder
+
+    builder = SchemaBuilder()
+    for field in TEXT_FIELDS:
+        builder.add_text_field(field, tokenizer_name=_TOKENIZER, index_option="position")
+    builder.add_text_field(_ID, tokenizer_name="raw", index_option="basic")
+    builder.add_text_field(_IS, tokenizer_name="raw", index_option="basic")
+    builder.add_unsigned_field(_KEY, fast=True)
+    for field in _INTEGER_FIELDS:
+        builder.add_integer_field(field, fast=True)
+    builder.add_float_field(CONFIDENCE, fast=True)
+    return builder.build()

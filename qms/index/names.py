@@ -1,0 +1,86 @@
+"""The names that programs give to things: paths, symbols, ids; whole and in their parts.
+
+`getUserName`, `user_name`, `http.server`, `docs/spec.md` and `build-42` are names. A plain word is
+not: it is a word already, and so are the parts that punctuation sets off.
+"""
+
+import re
+
+_NAME = re.compile(r"\w+(?:[./\\:#@$+~-]+\w+)*")
+_HUMP = re.compile(r"[a-z0-9][A-Z]|[A-Z]{2}[a-z]")
+_COMPOUND = re.compile(r"[^\W_][_./\\:#@$+~-]+[^\W_]|" + _HUMP.pattern)
+_HUMPS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+[0-9]*|[A-Z]+[0-9]*|[0-9]+")
+_COMPONENT = re.compile(r"[/\\:]+")
+_EXTENSION = re.compile(r"\.[^\W\d_]\w{0,7}")
+_EDGES = "./\\:#@$+~-_"
+_MAX_NAME_CHARACTERS = 256
+_MAX_CACHED_CHARACTERS = 40
+_CACHED_TOKENS = 50_000
+
+
+def names_and_humps(text: str) -> tuple[list[str], list[str]]:
+    """Return the distinct names in a text, and the parts that capital letters divide them into.
+
+    Both are in small letters. Of a path its compound pieces are names, too.
+    """
+    wholes: dict[str, None] = {}
+    parts: dict[str, None] = {}
+    tokens = dict.fromkeys(text.split())
+    for found_wholes, found_parts in filter(None, map(_tokens.__getitem__, tokens)):
+        wholes.update(found_wholes)
+        parts.update(found_parts)
+    return list(wholes), list(parts)
+
+
+def whole_name(name: str) -> str:
+    """Return the one way in which a name is indexed and asked for."""
+    return name.lower().replace("\\", "/").strip(_EDGES)
+
+
+def own_name(entry_id: str) -> str:
+    """Return the name of the entry that has this id, which no mention of the id can take."""
+    return "=" + entry_id.lower()
+
+
+def is_path(name: str) -> bool:
+    """Say whether a whole name can only be meant as itself: it has folders or a file's ending."""
+    return "/" in name or _EXTENSION.search(name, max(0, len(name) - 9)) is not None
+
+
+_Found = tuple[dict[str, None], dict[str, None]]
+
+
+class _TokenCache(dict[str, _Found | None]):
+    """What is in the tokens met so far: most are plain words, and common ones come often."""
+
+    def __missing__(self, token: str) -> _Found | None:
+        found = None if _is_plain(token) else _names_in(token)
+        if len(token) <= _MAX_CACHED_CHARACTERS:
+            if len(self) >= _CACHED_TOKENS:
+                self.clear()
+            self[token] = found
+        return found
+
+
+_tokens = _TokenCache()
+
+
+def _is_plain(token: str) -> bool:
+    return token.isalpha() and (token.islower() or token[1:].islower())
+
+
+def _names_in(token: str) -> _Found | None:
+    wholes: list[str] = []
+    parts: list[str] = []
+    for name in _NAME.findall(token):
+        if len(name) > _MAX_NAME_CHARACTERS or not _COMPOUND.search(name):
+            continue
+        wholes += [whole_name(name), *map(whole_name, _compound_components(name))]
+        if _HUMP.search(name):
+            parts += [part.lower() for part in _HUMPS.findall(name)]
+    return (dict.fromkeys(wholes), dict.fromkeys(parts)) if wholes else None
+
+
+def _compound_components(name: str) -> list[str]:
+    components = _COMPONENT.split(name)
+    return [found for found in components if len(components) > 1 and _COMPOUND.search(found)]

@@ -1,0 +1,256 @@
+"""Entries that are not in the keyword index's files yet, searched in RAM with the same scores.
+
+A `Generation` collects what `apply` brings until a commit takes it over. `add` only appends: a
+writer never waits for a reader. Readers do the rest when they come: under the one lock that all
+readers of an index share they take in what has been appended, and score it.
+"""
+
+from collections.abc import Callable, Container, Iterable, Mapping
+
+import msgspec
+
+from qms.index.bm25 import K1, idf, norm_line, phrase_frequency, stored_length
+from qms.index.documents import IndexDocument
+from qms.index.keyword_fields import TEXT_FIELDS, FieldTokens, field_tokens
+from qms.index.keyword_query import Clause, Plan
+from qms.index.keyword_segments import FileStatistics, key_of
+
+
+class Change(msgspec.Struct, frozen=True):
+    """What one ChangeSet means to the index."""
+
+    sequence: int
+    put: tuple[IndexDocument, ...] = ()
+    removed: tuple[str, ...] = ()
+
+
+class Pending(msgspec.Struct, frozen=True):
+    """An entry that waits for a commit, with its tokens."""
+
+    document: IndexDocument
+    tokens: FieldTokens
+
+
+_Places = dict[str, list[int]]
+
+
+class Generation:
+    """Changes between two commits: the latest state of each entry that they touched."""
+
+    def __init__(self) -> None:
+        self._inbox: list[Change] = []
+        self._taken = 0
+        self.entries: dict[str, Pending | None] = {}
+        self.keys: dict[str, int] = {}
+        self.languages: dict[str, int] = {}
+        self.lengths: dict[str, dict[str, int]] = {field: {} for field in TEXT_FIELDS}
+        self._postings: dict[str, dict[str, _Places]] = {field: {} for field in TEXT_FIELDS}
+        self._totals = dict.fromkeys(TEXT_FIELDS, 0)
+        self._documents = 0
+
+    def add(self, change: Change) -> None:
+        """Append a change; every search that starts after this sees it."""
+        self._inbox.append(change)
+
+    @property
+    def is_empty(self) -> bool:
+        """Say whether nothing has been added."""
+        return not self._inbox
+
+    def __len__(self) -> int:
+        return len(self._inbox)
+
+    @property
+    def sequence(self) -> int:
+        """Return the sequence of the last change; there must be one."""
+        return self._inbox[-1].sequence
+
+    def take_in(self) -> None:
+        """Analyse what has been appended since the last call; the caller holds the lock."""
+        while self._taken < len(self._inbox):
+            change = self._inbox[self._taken]
+            for entry_id in change.removed:
+                self._forget(entry_id)
+                self.entries[entry_id] = None
+                self.keys[entry_id] = key_of(entry_id)
+            for document in change.put:
+                self._forget(document.id)
+                self._remember(document)
+            self._taken += 1
+
+    def _remember(self, document: IndexDocument) -> None:
+        tokens = field_tokens(document)
+        for field, found in tokens.fields.items():
+            postings = self._postings[field]
+            self._totals[field] += len(found)
+            self.lengths[field][document.id] = stored_length(len(found))
+            for place, term in enumerate(found):
+                postings.setdefault(term, {}).setdefault(document.id, []).append(place)
+        self._documents += 1
+        self.languages[tokens.language] = self.languages.get(tokens.language, 0) + 1
+        self.entries[document.id] = Pending(document, tokens)
+        self.keys[document.id] = key_of(document.id)
+
+    def _forget(self, entry_id: str) -> None:
+        pending = self.entries.pop(entry_id, None)
+        if pending is None:
+            return
+        for field, found in pending.tokens.fields.items():
+            self._totals[field] -= len(found)
+            for term in set(found):
+                self._postings[field][term].pop(entry_id, None)
+        self._documents -= 1
+        self.languages[pending.tokens.language] -= 1
+
+    def latest(self) -> dict[str, IndexDocument | None]:
+        """Return the last state of each entry, None for a removed one; no lock is needed."""
+        found: dict[str, IndexDocument | None] = {}
+        for change in list(self._inbox):
+            found.update(dict.fromkeys(change.removed))
+            found.update((document.id, document) for document in change.put)
+        return found
+
+    def tokens_of(self, document: IndexDocument) -> FieldTokens:
+        """Return the tokens of one of the latest documents, again only if no reader was first."""
+        pending = self.entries.get(document.id)
+        if pending is not None and pending.document is document:
+            return pending.tokens
+        return field_tokens(document)
+
+    def pending(self, entry_id: str) -> Pending:
+        """Return an entry that has text here."""
+        found = self.entries[entry_id]
+        assert found is not None, "only entries with text have postings"
+        return found
+
+    @property
+    def documents(self) -> int:
+        """Return how many entries it holds text of."""
+        return self._documents
+
+    def tokens(self, field: str) -> int:
+        """Return how many tokens a field holds in all entries."""
+        return self._totals[field]
+
+    def places(self, field: str, term: str) -> Mapping[str, list[int]]:
+        """Return where a term stands, by entry."""
+        return self._postings[field].get(term, {})
+
+
+class Overlay:
+    """The generations that a search sees, oldest first; made and used under the readers' lock."""
+
+    def __init__(self, generations: Iterable[Generation], files: FileStatistics) -> None:
+        self._files = files
+        self._generations = [found for found in generations if not found.is_empty]
+        for generation in self._generations:
+            generation.take_in()
+        self._documents = files.documents + sum(found.documents for found in self._generations)
+        self._idf: dict[tuple[str, str], float] = {}
+
+    def outdated(self, known: Container[int]) -> list[str]:
+        """Return the ids whose state in the files, which know these keys, is out of date."""
+        return [
+            entry_id
+            for generation in self._generations
+            for entry_id, key in generation.keys.items()
+            if key in known
+        ]
+
+    def languages(self) -> dict[str, int]:
+        """Return how many entries of each language there are, those in the files included."""
+        counts = dict(self._files.summary.languages)
+        for generation in self._generations:
+            for language, count in generation.languages.items():
+                if count:
+                    counts[language] = counts.get(language, 0) + count
+        return counts
+
+    def hits(
+        self, plan: Plan, passes: Callable[[IndexDocument], bool], limit: int
+    ) -> list[tuple[str, float]]:
+        """Return the best pending entries that match the plan and pass, best first."""
+        found: list[tuple[str, float]] = []
+        for at, generation in enumerate(self._generations):
+            newer = self._generations[at + 1 :]
+            scores = self._scores_in(generation, plan)
+            room = limit
+            for entry_id in sorted(scores, key=scores.__getitem__, reverse=True):
+                if not room:
+                    break
+                if not (newer and any(entry_id in other.entries for other in newer)) and passes(
+                    generation.pending(entry_id).document
+                ):
+                    found.append((entry_id, scores[entry_id]))
+                    room -= 1
+        return found
+
+    def boost(self, clause: Clause) -> float:
+        """Return what the files' score of a clause is to be multiplied by.
+
+        The files weigh a term by how rare it is in them; this weighs it by how rare it is in files
+        and overlay together, so that hits of both can be compared.
+        """
+        here = sum(
+            idf(self._files.holders(clause.field, t), self._files.documents) for t in clause.terms
+        )
+        return self._clause_idf(clause) / here
+
+    def _scores_in(self, generation: Generation, plan: Plan) -> dict[str, float]:
+        scores: dict[str, float] = {}
+        for clause in plan.scored:
+            self._add_clause(generation, clause, scores)
+        for group in plan.required:
+            holders: set[str] = set()
+            for clause in group:
+                holders.update(found for found, _ in _frequencies(generation, clause, 0))
+            scores = {found: score for found, score in scores.items() if found in holders}
+        return scores
+
+    def _add_clause(self, generation: Generation, clause: Clause, scores: dict[str, float]) -> None:
+        frequencies = _frequencies(generation, clause, self._rarest(clause))
+        if not frequencies:
+            return
+        weight = clause.weight * self._clause_idf(clause) * (K1 + 1)
+        lengths = generation.lengths[clause.field]
+        least, slope = norm_line(self._average(clause.field))
+        for entry_id, frequency in frequencies:
+            counted = weight * frequency / (frequency + least + slope * lengths[entry_id])
+            scores[entry_id] = scores.get(entry_id, 0.0) + counted
+
+    def _average(self, field: str) -> float:
+        tokens = sum(generation.tokens(field) for generation in self._generations)
+        return (self._files.tokens(field) + tokens) / self._documents
+
+    def _clause_idf(self, clause: Clause) -> float:
+        return sum(self._term_idf(clause.field, term) for term in clause.terms)
+
+    def _term_idf(self, field: str, term: str) -> float:
+        known = self._idf.get((field, term))
+        if known is None:
+            known = self._idf[field, term] = idf(self._holders(field, term), self._documents)
+        return known
+
+    def _holders(self, field: str, term: str) -> int:
+        return self._files.holders(field, term) + sum(
+            len(generation.places(field, term)) for generation in self._generations
+        )
+
+    def _rarest(self, clause: Clause) -> int:
+        if not clause.slop:
+            return 0
+        first, second = (self._holders(clause.field, term) for term in clause.terms)
+        return int(second < first)
+
+
+def _frequencies(generation: Generation, clause: Clause, rarest: int) -> list[tuple[str, int]]:
+    places = [generation.places(clause.field, term) for term in clause.terms]
+    if len(places) == 1:
+        return [(entry_id, len(found)) for entry_id, found in places[0].items()]
+    frequencies: list[tuple[str, int]] = []
+    for entry_id in min(places, key=len):
+        if all(entry_id in found for found in places):
+            positions = [found[entry_id] for found in places]
+            if frequency := phrase_frequency(positions, clause.slop, rarest):
+                frequencies.append((entry_id, frequency))
+    return frequencies
