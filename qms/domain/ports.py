@@ -1,0 +1,43 @@
+"""What the inside of the house asks of a model, whichever implementation stands behind it."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:  # numpy's types only: the domain itself computes nothing with arrays
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+class Embedder(Protocol):
+    """Turns text into vectors of one length, in which near means alike; safe to share by threads.
+
+    Vectors of two embedders can be compared only when their `model_id` is the same.
+    """
+
+    @property
+    def model_id(self) -> str:
+        """Return the name under which vectors are kept; other content means another name."""
+
+    @property
+    def dimension(self) -> int:
+        """Return how many numbers a vector has."""
+
+    def embed(self, texts: Sequence[str]) -> "NDArray[np.float32]":
+        """Return one row of length 1 for each text; what is beyond the model's reach is cut off."""
+
+    def embed_query(self, text: str) -> "NDArray[np.float32]":
+        """Return the read-only vector of a query, remembered when it was asked for lately."""
+
+    def pieces(self, text: str) -> list[str]:
+        """Return the parts of a text that get a vector each; none when the text is blank."""
+
+
+class Reranker(Protocol):
+    """Reads a query and a text together and says how well the text answers; safe to share."""
+
+    @property
+    def model_id(self) -> str:
+        """Return the name that an explanation gives."""
+
+    def score(self, query: str, texts: Sequence[str]) -> "NDArray[np.float32]":
+        """Return a number for each text, above 0 for more likely than not (a logit)."""
