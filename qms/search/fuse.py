@@ -9,8 +9,8 @@ from collections.abc import Sequence
 import msgspec
 import numpy as np
 
+from qms.search.context import Situated
 from qms.search.hits import Column, Hits
-from qms.search.level import Levelled
 
 
 class FusionWeights(msgspec.Struct, frozen=True, kw_only=True):
@@ -25,36 +25,39 @@ DEFAULT_FUSION = FusionWeights()
 
 
 def fuse(
-    found: Sequence[Levelled],
+    found: Sequence[Situated],
     speakers: Sequence[Column],
     weights: FusionWeights = DEFAULT_FUSION,
 ) -> Hits:
     """Return the entries of all stores by the fused score."""
-    candidates = [one.candidates for one in found]
-    text = _joined([one.text for one in found])
-    vector = _joined([one.vector for one in found])
-    graph = _joined([one.graph for one in candidates])
-    speaker = _joined(speakers)
-    best = float(text.max(initial=0.0))
-    fused = weights.vector * vector + weights.graph * graph
-    if best > 0:
-        fused = fused + weights.text * text / best
-    fused = np.where(fused > 0, fused * speaker, fused)
+    levelled = [one.levelled for one in found]
+    candidates = [one.candidates for one in levelled]
+    text, vector = _joined([one.text for one in found]), _joined([one.vector for one in found])
+    graph, speaker = _joined([one.graph for one in candidates]), _joined(speakers)
     hits = Hits(
         ids=[entry_id for one in candidates for entry_id in one.ids],
         sources=[number for number, one in enumerate(candidates) for _ in one.ids],
         exact=[exact for one in candidates for exact in one.exact],
         scores={
-            "text": _joined([one.text for one in candidates]),
+            "text": _joined([one.text for one in levelled]),
             "vector": _joined([one.vector for one in candidates]),
             "graph": graph,
             "textContext": text,
             "vectorContext": vector,
             "speaker": speaker,
-            "fused": fused,
+            "fused": _fused(text, vector, graph, weights, speaker),
         },
     )
     return hits.best_first("fused")
+
+
+def _fused(
+    text: Column, vector: Column, graph: Column, weights: FusionWeights, speaker: Column
+) -> Column:
+    best = float(text.max(initial=0.0))
+    words = text / best if best > 0 else text
+    fused = weights.text * words + weights.vector * vector + weights.graph * graph
+    return np.where(fused > 0, fused * speaker, fused)
 
 
 def _joined(columns: Sequence[Column]) -> Column:

@@ -159,9 +159,9 @@ def _ranked(sources: Sequence[Source], question: Question, models: Models) -> Hi
 
 def _fused(sources: Sequence[Source], question: Question) -> Hits:
     find = find_latest if question.is_blank else find_candidates
-    levelled = [add_context(one) for one in level(find(sources, question))]
+    levelled = level(find(sources, question))
     speakers = [speaker_factors(one.candidates.roles, question.words) for one in levelled]
-    hits = fuse(levelled, speakers)
+    hits = fuse([add_context(one) for one in levelled], speakers)
     return hits.ranked() if question.explain else hits
 
 

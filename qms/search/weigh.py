@@ -7,7 +7,7 @@ import numpy as np
 
 from qms.domain.entry import CurationTier, Header, Retention
 from qms.search.hits import Column, Hits
-from qms.search.profiles import Base, Profile, RecencyShape
+from qms.search.profiles import Profile, RecencyShape
 
 MOST_USAGE = 50
 """From how many reads on more of them say nothing more."""
@@ -21,7 +21,7 @@ def weigh(hits: Hits, profile: Profile, *, now: datetime, usage: Sequence[int]) 
     """Return the hits by their final score, those below the profile's threshold left out."""
     headers = [record.header for record in hits.records]
     factors = _factors(headers, profile, now, usage)
-    base = hits.scores["relevance" if profile.base is Base.RELEVANCE else "textContext"]
+    base = hits.scores[profile.base.value]
     score = profile.base_weight * base
     for name, column in factors.items():
         score = score + getattr(profile.factors, name) * column

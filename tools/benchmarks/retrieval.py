@@ -119,7 +119,8 @@ def measure(files: Sequence[Path], vectors: KeptVectors | None) -> Iterator[Row]
             name = given.set
         for part in _parts_of(name):
             chosen = [
-                scores for question, scores in asked[part.plain]
+                scores
+                for question, scores in asked[part.plain]
                 if question.type.startswith(part.type_prefix)
             ]
             yield Row(

@@ -51,8 +51,8 @@ def _documents(items: list[Item], *, plain: bool) -> Iterator[Document]:
             if not plain:
                 body |= {"conversationId": item.conversation_id, "role": item.role or ""}
             document = {"kind": Kind.CONVERSATION_TURN.value, "body": body}
-        if item.title:
-            document["title"] = item.title
+        if item.title or item.when:
+            document["title"] = item.title or item.when
         yield normalise(
             complete(
                 document,
