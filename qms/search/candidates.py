@@ -1,8 +1,8 @@
 """Candidates: what the indexes of each store find, and all that later stages want to know of it.
 
 The only stage that touches an index. Words and vectors bring their best entries, both under the
-filter; the graph brings the neighbours of strong ones; a conversation the turns around them. Every
-candidate then gets each score, whichever way it came in.
+filter; the graph brings the neighbours of strong ones; a conversation the turns around them. The
+candidates that count then get each score, whichever way they came in.
 """
 
 from collections.abc import Iterator, Sequence
@@ -20,6 +20,14 @@ from qms.search.sources import Source
 
 PER_INDEX = 200
 """How many entries words and vectors bring each."""
+SCORED_BY_WORDS = 32
+"""How many entries that only vectors brought are looked up in the keyword index once more."""
+NEGLIGIBLE_TAIL = 0.25
+"""Where the last hit of words is this much weaker than the first, the others count as having none.
+
+On stores of a few hundred entries this changes nothing; in large ones the words of an entry that
+vectors brought may be worth a good place. Looking them up costs as much as the search itself.
+"""
 NAMED = 10
 STRONG = 10
 """How many hits of words and of vectors lend score to what they are linked with."""
@@ -182,7 +190,7 @@ def _completed(found: _Found, question: Question, *, needs_ideal: bool) -> Candi
     previous, following = columns.neighbours(slots)
     return Candidates(
         ids=ids,
-        text=_texts(found, question, numbers, ids),
+        text=_texts(found, question, numbers),
         vector=_cosines(found, question, slots),
         graph=np.array([found.graph.get(slot, 0.0) for slot in numbers], np.float64),
         exact=[found.named.get(slot) for slot in numbers],
@@ -206,14 +214,21 @@ def _slots(found: _Found, *, with_turns: bool) -> IntArray:
     return np.unique(np.concatenate((first, beside[found.allowed[beside]])))
 
 
-def _texts(found: _Found, question: Question, slots: Sequence[int], ids: Sequence[str]) -> Column:
+def _texts(found: _Found, question: Question, slots: Sequence[int]) -> Column:
     scores = found.text
-    if len(scores) >= PER_INDEX and len(slots) > len(scores):
-        rest = [i for slot, i in zip(slots, ids, strict=True) if slot not in scores]
-        more = found.source.keyword.scores(question.keyword, rest)
-        known = dict(zip(ids, slots, strict=True))
-        scores = scores | {known[entry_id]: score for entry_id, score in more.items()}
+    if len(scores) >= PER_INDEX and _tail(scores) > NEGLIGIBLE_TAIL:
+        near = islice((slot for slot in found.vector if slot not in scores), SCORED_BY_WORDS)
+        others = [slot for slot in (*found.named, *found.graph) if slot not in scores]
+        missing = list(dict.fromkeys((*near, *others)))
+        ids = found.source.columns.slots.ids_of(missing)
+        more = found.source.keyword.scores(question.keyword, ids)
+        scores = scores | {slot: more[i] for slot, i in zip(missing, ids, strict=True)}
     return np.array([scores.get(slot, 0.0) for slot in slots], np.float64)
+
+
+def _tail(scores: dict[int, float]) -> float:
+    """Return the weakest score as a share of the best."""
+    return min(scores.values()) / max(scores.values())
 
 
 def _cosines(found: _Found, question: Question, slots: IntArray) -> Column:
