@@ -30,3 +30,14 @@ class Embedder(Protocol):
 
     def pieces(self, text: str) -> list[str]:
         """Return the parts of a text that get a vector each; none when the text is blank."""
+
+
+class Reranker(Protocol):
+    """Reads a query and a text together and says how well the text answers; safe to share."""
+
+    @property
+    def model_id(self) -> str:
+        """Return the name that an explanation gives."""
+
+    def score(self, query: str, texts: Sequence[str]) -> "NDArray[np.float32]":
+        """Return a number for each text, above 0 for more likely than not (a logit)."""

@@ -1,0 +1,33 @@
+"""Budget: how many results an answer carries, and how many tokens they may cost."""
+
+import math
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+BYTES_PER_TOKEN = 4
+
+_Item = TypeVar("_Item")
+
+
+def tokens(size_bytes: int) -> int:
+    """Return the estimate of how many tokens a text of this size costs."""
+    return math.ceil(size_bytes / BYTES_PER_TOKEN)
+
+
+def fit(
+    items: Sequence[_Item], max_tokens: int | None, size_of: Callable[[_Item], int]
+) -> tuple[list[_Item], int]:
+    """Return the items that fit, in order, and how many were left out.
+
+    One that is too large does not keep out smaller ones behind it.
+    """
+    if max_tokens is None:
+        return list(items), 0
+    kept: list[_Item] = []
+    spent = 0
+    for item in items:
+        cost = tokens(size_of(item))
+        if spent + cost <= max_tokens:
+            kept.append(item)
+            spent += cost
+    return kept, len(items) - len(kept)

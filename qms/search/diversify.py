@@ -1,0 +1,30 @@
+"""Diversify: of entries that say the same, one is enough (maximal marginal relevance)."""
+
+import numpy as np
+
+from qms.index.arrays import FloatArray
+from qms.search.hits import Hits
+
+
+def diversify(hits: Hits, vectors: FloatArray, *, balance: float, limit: int) -> Hits:
+    """Return the first `limit` hits, each chosen for its score and for being unlike those before.
+
+    `balance` is the weight of the score, the rest that of likeness. Entries that were called for
+    exactly stay where they are.
+    """
+    score = hits.scores["score"]
+    called = [row for row, exact in enumerate(hits.exact) if exact is not None]
+    chosen: list[int] = called[:limit]
+    left = [row for row in range(len(hits)) if row not in set(called)]
+    likeness = np.full(len(hits), 0.0)
+    for row in chosen:
+        np.maximum(likeness, vectors @ vectors[row], out=likeness)
+    values = np.full(len(hits), np.nan)
+    while left and len(chosen) < limit:
+        gains = balance * score[left] - (1 - balance) * likeness[left]
+        place = int(np.argmax(gains))
+        row = left.pop(place)
+        values[row] = gains[place]
+        chosen.append(row)
+        np.maximum(likeness, vectors @ vectors[row], out=likeness)
+    return hits.scored(mmr=values).take(np.array(chosen, np.int64))

@@ -1,0 +1,109 @@
+"""What travels through the pipeline: candidates of one store, then hits of all of them.
+
+Both are tables: a row for each entry, a column for each score. Every stage adds columns or leaves
+rows out, so that an explanation is the table itself.
+"""
+
+from enum import StrEnum
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from qms.index.arrays import IntArray
+from qms.index.vector_moments import Moments
+from qms.store.view import Record
+
+Column = npt.NDArray[np.float64]
+"""One score a row; NaN where a stage has nothing to say about it."""
+
+NOBODY = -1
+"""Stands for no row, no conversation, no role."""
+
+
+class Exact(StrEnum):
+    """How an entry was called for, in words that can mean nothing else."""
+
+    ID = "id"
+    PATH = "path"
+    PHRASE = "phrase"
+
+
+class Candidates(msgspec.Struct, frozen=True, kw_only=True):
+    """What one store has found, with everything about it that only the indexes know."""
+
+    ids: list[str]
+    text: Column
+    vector: Column
+    graph: Column
+    exact: list[Exact | None]
+    conversation: IntArray
+    previous: IntArray
+    """The row of the previous turn, `NOBODY` where it is not among the candidates."""
+    following: IntArray
+    roles: list[str | None]
+    ideal_text: float = 1.0
+    """About what the store would score an entry that holds every word of the query."""
+    moments: Moments = Moments(0.0, 0.0, 0)
+    """How the query's cosines are spread over everything that may be found here."""
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+
+class Hits(msgspec.Struct, frozen=True, kw_only=True):
+    """Entries of all stores, best first."""
+
+    ids: list[str]
+    sources: list[int]
+    """The number of the store that holds it."""
+    exact: list[Exact | None]
+    scores: dict[str, Column]
+    ranks: dict[str, IntArray] = {}
+    """The place of each row by a score when that score was new; 0 for none."""
+    records: list[Record] = []
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def take(self, rows: IntArray) -> "Hits":
+        """Return these rows in this order."""
+        chosen = rows.tolist()
+        return Hits(
+            ids=[self.ids[row] for row in chosen],
+            sources=[self.sources[row] for row in chosen],
+            exact=[self.exact[row] for row in chosen],
+            scores={name: column[rows] for name, column in self.scores.items()},
+            ranks={name: column[rows] for name, column in self.ranks.items()},
+            records=[self.records[row] for row in chosen] if self.records else [],
+        )
+
+    def scored(self, **columns: Column) -> "Hits":
+        """Return the same rows with more columns, or with others in their place."""
+        return msgspec.structs.replace(self, scores={**self.scores, **columns})
+
+    def ranked(self) -> "Hits":
+        """Return the same rows with the places by every score that has none yet."""
+        new = {name: _places(self.scores[name]) for name in self.scores if name not in self.ranks}
+        return msgspec.structs.replace(self, ranks={**self.ranks, **new})
+
+    def best_first(self, name: str) -> "Hits":
+        """Return the rows by a column; entries that were called for exactly stay before others."""
+        return self.take(np.lexsort((-self.scores[name], self.classes())))
+
+    def classes(self) -> IntArray:
+        """Return a number for each row: the smaller, the more exactly it was called for."""
+        return np.array([_CLASSES[found] for found in self.exact], np.int64)
+
+
+def _places(scores: Column) -> IntArray:
+    """Return 1 for the best score, the same number for equal ones, 0 for none."""
+    known = np.flatnonzero(~np.isnan(scores))
+    values, numbers = np.unique(-scores[known], return_inverse=True)
+    counts = np.bincount(numbers, minlength=len(values))
+    places = np.zeros(len(scores), np.int64)
+    places[known] = (np.cumsum(counts) - counts + 1)[numbers]
+    return places
+
+
+_CLASSES = {found: number for number, found in enumerate((*Exact, None))}

@@ -1,0 +1,55 @@
+"""Level: make the scores of stores of any size comparable.
+
+BM25 is larger where words are rarer, so a store's text scores count as shares of what an entry
+with all words would score there. Cosines are of one model everywhere; they are standardised by the
+spread over all stores together, never by that of the best hits.
+"""
+
+from collections.abc import Sequence
+
+import msgspec
+import numpy as np
+
+from qms.index.vector_moments import Moments
+from qms.search.hits import Candidates, Column
+
+USUAL_DEVIATION = 0.12
+USUAL_PIECES = 20
+"""How many pieces' worth the usual deviation has: two entries alone say nothing about a spread."""
+
+
+class Levelled(msgspec.Struct, frozen=True, kw_only=True):
+    """Candidates of one store with scores that can be held against those of another."""
+
+    candidates: Candidates
+    text: Column
+    vector: Column
+    """Deviations from the mean cosine; 0 where an entry has no vector yet."""
+
+
+def level(found: Sequence[Candidates]) -> list[Levelled]:
+    """Return the candidates of all stores on one scale."""
+    spread = _pooled([one.moments for one in found])
+    best = max((one.ideal_text for one in found), default=1.0)
+    return [
+        Levelled(
+            candidates=one,
+            text=one.text * (best / one.ideal_text) if one.ideal_text > 0 else one.text,
+            vector=_standardised(one.vector, spread),
+        )
+        for one in found
+    ]
+
+
+def _pooled(moments: Sequence[Moments]) -> Moments:
+    pieces = sum(one.pieces for one in moments)
+    if not pieces:
+        return Moments(0.0, USUAL_DEVIATION, 0)
+    mean = sum(one.mean * one.pieces for one in moments) / pieces
+    squares = sum((one.deviation**2 + (one.mean - mean) ** 2) * one.pieces for one in moments)
+    usual = USUAL_DEVIATION**2 * USUAL_PIECES
+    return Moments(mean, float(np.sqrt((squares + usual) / (pieces + USUAL_PIECES))), pieces)
+
+
+def _standardised(cosines: Column, spread: Moments) -> Column:
+    return np.nan_to_num((cosines - spread.mean) / spread.deviation)

@@ -1,0 +1,221 @@
+"""The pipeline: candidates → level → context → fuse → rerank → weigh → diversify → budget."""
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime
+from enum import StrEnum
+
+import msgspec
+import numpy as np
+
+from qms.domain.limits import Limits
+from qms.domain.ports import Embedder, Reranker
+from qms.index.arrays import FloatArray
+from qms.index.documents import index_document
+from qms.index.vector_codes import unit_vectors
+from qms.search.budget import fit
+from qms.search.candidates import find_candidates, find_latest, find_vectors
+from qms.search.context import add_context
+from qms.search.diversify import diversify
+from qms.search.explain import Explanation, explain
+from qms.search.fuse import fuse
+from qms.search.hits import Exact, Hits
+from qms.search.level import level
+from qms.search.query import Question, SearchQuery, check_query, make_question
+from qms.search.rerank import rerank
+from qms.search.sources import Source
+from qms.search.speaker import speaker_factors
+from qms.search.weigh import weigh
+from qms.store.view import Record
+
+POOL = 100
+POOL_PER_RESULT = 3
+"""How many hits the later stages see: never fewer than `POOL`, else so many for each result."""
+
+
+class Mode(StrEnum):
+    """What a search worked with."""
+
+    HYBRID = "hybrid"
+    KEYWORD = "keyword"
+    KEYWORD_HASH = "keyword+hash"
+
+
+class Skipped(msgspec.Struct, frozen=True, rename="camel"):
+    """A stage that did not run, and why."""
+
+    stage: str
+    reason: str
+
+
+class Models(msgspec.Struct, frozen=True, kw_only=True):
+    """The models that serve; without any, words alone decide."""
+
+    embedder: Embedder | None = None
+    is_hash: bool = False
+    reranker: Reranker | None = None
+
+
+class Result(msgspec.Struct, frozen=True, kw_only=True):
+    """One entry that was found; scores by name, those that say nothing left out."""
+
+    record: Record
+    source: Source
+    score: float
+    scores: dict[str, float]
+    exact: Exact | None
+    explanation: Explanation | None
+
+    @property
+    def id(self) -> str:
+        """The entry's id."""
+        return self.record.header.id
+
+
+class Found(msgspec.Struct, frozen=True, kw_only=True):
+    """The answer of a search."""
+
+    results: list[Result]
+    question: Question
+    mode: Mode
+    skipped: list[Skipped]
+    omitted: int
+
+
+def search(
+    sources: Sequence[Source],
+    query: SearchQuery,
+    *,
+    models: Models,
+    limits: Limits,
+    now: datetime,
+    size_of: Callable[[Result], int] = lambda result: len(result.record.line),
+) -> Found:
+    """Return what the stores have for a query, best first, within its budget.
+
+    `size_of` says how many bytes a result will have in the answer.
+
+    Raises:
+        InvalidInputError: names the field, and the limit if it is over one.
+    """
+    check_query(query, limits)
+    sources = [_comparable(source, models) for source in sources]
+    vector = _query_vector(sources, query, models)
+    question = make_question(query, limits, vector=vector, now=now)
+    hits = _ranked(sources, question, models)
+    results = [_result(hits, row, sources, question) for row in range(len(hits))]
+    kept, omitted = fit(results, question.max_tokens, size_of)
+    return Found(
+        results=kept,
+        question=question,
+        mode=_mode(sources, question, models),
+        skipped=list(_skipped(sources, question, models)),
+        omitted=omitted,
+    )
+
+
+def _query_vector(
+    sources: Sequence[Source], query: SearchQuery, models: Models
+) -> FloatArray | None:
+    """Return the vector that was given, else the text's, else None."""
+    if query.embedding is not None:
+        known = [models.embedder, *(source.vectors for source in sources)]
+        dimension = next((one.dimension for one in known if one is not None), len(query.embedding))
+        unit: FloatArray = unit_vectors(query.embedding, dimension, "query.embedding")[0]
+        return unit
+    if models.embedder is None or not (query.text or "").strip():
+        return None
+    return models.embedder.embed_query(query.text or "")
+
+
+def _comparable(source: Source, models: Models) -> Source:
+    """Return the store without vectors of another model, which are about to be replaced."""
+    vectors, embedder = source.vectors, models.embedder
+    if vectors is None or embedder is None or vectors.model_id == embedder.model_id:
+        return source
+    return msgspec.structs.replace(source, vectors=None)
+
+
+def _ranked(sources: Sequence[Source], question: Question, models: Models) -> Hits:
+    pool = max(POOL, POOL_PER_RESULT * question.limit)
+    hits = _with_records(_fused(sources, question), sources, pool)
+    hits = rerank(
+        hits,
+        question.text,
+        models.reranker,
+        share=question.profile.rerank_share,
+        texts_of=_texts,
+    )
+    usage = [sources[n].usage.get(i, 0) for n, i in zip(hits.sources, hits.ids, strict=True)]
+    hits = weigh(hits, question.profile, now=question.now, usage=usage)
+    balance = question.profile.mmr_lambda
+    if balance is not None and question.vector is not None:
+        vectors = find_vectors(sources, hits, len(question.vector))
+        hits = diversify(hits, vectors, balance=balance, limit=question.limit)
+    if question.explain:
+        hits = hits.ranked()
+    return hits.take(np.arange(min(question.limit, len(hits))))
+
+
+def _fused(sources: Sequence[Source], question: Question) -> Hits:
+    find = find_latest if question.is_blank else find_candidates
+    levelled = level(find(sources, question))
+    speakers = [speaker_factors(one.candidates.roles, question.words) for one in levelled]
+    hits = fuse([add_context(one) for one in levelled], speakers)
+    return hits.ranked() if question.explain else hits
+
+
+def _with_records(hits: Hits, sources: Sequence[Source], limit: int) -> Hits:
+    """Return the first hits with their records; an entry that is gone from the view is no hit."""
+    rows: list[int] = []
+    records: list[Record] = []
+    for row, (number, entry_id) in enumerate(zip(hits.sources, hits.ids, strict=True)):
+        record = sources[number].view.get(entry_id)
+        if record is not None:
+            rows.append(row)
+            records.append(record)
+        if len(rows) == limit:
+            break
+    chosen = hits.take(np.array(rows, np.int64))
+    return msgspec.structs.replace(chosen, records=records)
+
+
+def _texts(hits: Hits) -> list[str]:
+    documents = [index_document(record.header, record.document()) for record in hits.records]
+    return [f"{document.title}\n{document.text}" for document in documents]
+
+
+def _result(hits: Hits, row: int, sources: Sequence[Source], question: Question) -> Result:
+    values = {name: float(column[row]) for name, column in hits.scores.items()}
+    return Result(
+        record=hits.records[row],
+        source=sources[hits.sources[row]],
+        score=values["score"],
+        scores={name: value for name, value in values.items() if not math.isnan(value)},
+        exact=hits.exact[row],
+        explanation=explain(hits, row, question.profile) if question.explain else None,
+    )
+
+
+def _mode(sources: Sequence[Source], question: Question, models: Models) -> Mode:
+    if question.vector is None or not any(source.vectors for source in sources):
+        return Mode.KEYWORD
+    return Mode.KEYWORD_HASH if models.is_hash else Mode.HYBRID
+
+
+def _skipped(sources: Sequence[Source], question: Question, models: Models) -> Iterator[Skipped]:
+    if question.is_blank:
+        yield Skipped("candidates", "the query has no words; the latest entries are shown")
+    elif question.vector is None:
+        yield Skipped("vector", "there is no text to embed" if models.embedder else "no embedder")
+    for source in sources:
+        if question.vector is not None and not source.vectors:
+            yield Skipped("vector", f"no vectors of this model in {source.project} yet")
+    if models.reranker is None:
+        yield Skipped("rerank", "no reranker is configured")
+    elif not question.profile.rerank_share:
+        yield Skipped("rerank", "the profile does without it")
+    if question.profile.mmr_lambda is None:
+        yield Skipped("diversify", "the profile does without it")
+    elif question.vector is None:
+        yield Skipped("diversify", "likeness needs vectors")
