@@ -50,6 +50,7 @@ _COLUMNS: dict[str, type[np.generic]] = {
     "agent": np.int32,
     "source_type": np.int32,
     "conversation": np.int32,
+    "role": np.int32,
 }
 
 
@@ -59,6 +60,7 @@ class Columns:
     def __init__(self) -> None:
         self.slots = Slots()
         self._codes: dict[str, int] = {}
+        self._names: list[str] = []
         self._columns: dict[str, npt.NDArray[Any]] = {
             name: np.zeros(0, dtype) for name, dtype in _COLUMNS.items()
         }
@@ -154,6 +156,21 @@ class Columns:
         with self._lock:
             return self._conversations.numbers(slots)
 
+    def roles(self, slots: IntArray) -> list[str | None]:
+        """Return who speaks in each slot, None where nobody does."""
+        with self._lock:
+            inside = slots < self._count
+            codes = np.where(inside, self._columns["role"][np.where(inside, slots, 0)], NONE)
+            names = {code: self._names[code] for code in set(codes.tolist()) if code != NONE}
+        return [names.get(code) for code in codes.tolist()]
+
+    def latest(self, allowed: BoolArray, limit: int) -> IntArray:
+        """Return the allowed slots that were changed last, the latest first."""
+        with self._lock:
+            slots = np.flatnonzero(allowed)
+            updated = self._columns["updated"][slots]
+        return slots[np.lexsort((-slots, -updated))[:limit]]
+
     @property
     def is_sparse(self) -> bool:
         """Say whether most slots stand for entries that are gone, so that `compacted` pays."""
@@ -170,6 +187,7 @@ class Columns:
             kept = np.flatnonzero(self._column("live"))
             result.slots = Slots(self.slots.ids_of(kept.tolist()))
             result._codes = dict(self._codes)
+            result._names = list(self._names)
             result._columns = {name: column[kept] for name, column in self._columns.items()}
             result._count = result._live = len(kept)
             result._tags = self._tags.renumbered(kept)
@@ -198,6 +216,7 @@ class Columns:
             self._code(header.agent_id),
             self._code(facets.source_type),
             self._code(facets.conversation_id),
+            self._code(facets.role),
         )
 
     def _tag_tokens(self, facets: Facets) -> list[int]:
@@ -277,7 +296,12 @@ class Columns:
         return mask
 
     def _code(self, name: str | None) -> int:
-        return NONE if name is None else self._codes.setdefault(name, len(self._codes))
+        if name is None:
+            return NONE
+        code = self._codes.setdefault(name, len(self._names))
+        if code == len(self._names):
+            self._names.append(name)
+        return code
 
     def _known(self, name: str) -> int:
         return self._codes.get(name, _UNKNOWN)

@@ -23,7 +23,7 @@ from qms.domain.errors import UnavailableError
 from qms.domain.queries import Filter
 from qms.fsio.disk import Disk
 from qms.index.documents import IndexDocument
-from qms.index.keyword_fields import field_tokens, main_languages
+from qms.index.keyword_fields import EXACT, NAMES, STEM, field_tokens, main_languages
 from qms.index.keyword_files import (
     FORMAT,
     FileSum,
@@ -171,6 +171,21 @@ class KeywordIndex:
             self._hits(lambda spoken: make_plan(query, spoken, weights), conditions, len(found))
         )
         return found
+
+    def ideal(self, query: KeywordQuery, weights: KeywordWeights = DEFAULT_WEIGHTS) -> float:
+        """Return about what an entry with every word of a query once would score here.
+
+        A score in one store and a score in another compare as shares of it.
+        """
+        state = self._state
+        with self._reading:
+            overlay = Overlay(state.generations, state.files)
+            plan = make_plan(query, main_languages(overlay.languages(), MAX_LANGUAGES)[:1], weights)
+            return sum(
+                clause.weight * overlay.rarity(clause)
+                for clause in plan.scored
+                if clause.field in (STEM, EXACT, NAMES) and len(clause.terms) == 1
+            )
 
     def named(
         self,

@@ -222,6 +222,10 @@ class Overlay:
         tokens = sum(generation.tokens(field) for generation in self._generations)
         return (self._files.tokens(field) + tokens) / self._documents
 
+    def rarity(self, clause: Clause) -> float:
+        """Return how rare the terms of a clause are, in files and overlay together."""
+        return self._clause_idf(clause) if self._documents else 0.0
+
     def _clause_idf(self, clause: Clause) -> float:
         return sum(self._term_idf(clause.field, term) for term in clause.terms)
 

@@ -181,6 +181,19 @@ class VectorIndex:
             result[having] = np.maximum.reduceat(pieces.cosines(rows, unit), begins)
         return result
 
+    def centres(self, slots: IntArray) -> FloatArray:
+        """Return the middle of each slot's pieces at length 1, zeros where it has none."""
+        result = np.zeros((len(slots), self.dimension), np.float32)
+        with self._moment:
+            pieces = self._pieces
+            having = np.flatnonzero((slots >= 0) & (slots < len(self._lengths)))
+            having = having[self._lengths[slots[having]] > 0]
+            rows, begins = self._rows_of(slots[having])
+        if len(rows):
+            sums = np.add.reduceat(pieces.vectors(rows), begins, axis=0)
+            result[having] = sums / np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), 1e-12)
+        return result
+
     def moments(self, query: object, allowed: BoolArray | None = None) -> Moments:
         """Return mean and deviation of the query's cosine over all pieces that are allowed.
 
