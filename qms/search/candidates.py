@@ -13,6 +13,7 @@ import numpy as np
 
 from qms.domain.entry import split_id
 from qms.index.arrays import BoolArray, FloatArray, IntArray
+from qms.index.keyword_query import KeywordQuery
 from qms.index.vector_moments import Moments
 from qms.search.hits import NOBODY, Candidates, Column, Exact, Hits
 from qms.search.query import Question
@@ -34,6 +35,7 @@ STRONG = 10
 EDGES = 50
 """How many relations of a strong hit are looked at."""
 LATEST = 200
+_EDGES = ".:!?*`"
 
 
 class _Found(msgspec.Struct):
@@ -47,12 +49,17 @@ class _Found(msgspec.Struct):
     graph: dict[int, float]
     moments: Moments
 
-    def may_show(self, slot: int | None) -> bool:
-        return slot is not None and slot < len(self.allowed) and bool(self.allowed[slot])
-
     def slot_of(self, entry_id: str) -> int | None:
-        slot = self.source.columns.slots.find(entry_id)
-        return slot if self.may_show(slot) else None
+        """Return the slot of an entry that may be shown, else None."""
+        return next(iter(self.shown([(entry_id, 0.0)])), None)
+
+    def shown(self, hits: Sequence[tuple[str, float]]) -> dict[int, float]:
+        """Return the scores by slot of the entries that may be shown."""
+        find, last = self.source.columns.slots.find, len(self.allowed)
+        slots = [(find(entry_id), score) for entry_id, score in hits]
+        known = [(slot, score) for slot, score in slots if slot is not None and slot < last]
+        allowed = self.allowed[[slot for slot, _ in known]].tolist() if known else []
+        return {slot: score for (slot, score), may in zip(known, allowed, strict=True) if may}
 
 
 def find_candidates(sources: Sequence[Source], question: Question) -> list[Candidates]:
@@ -123,21 +130,26 @@ def _search_words(found: _Found, question: Question) -> None:
         now=question.now,
         without=() if question.include_superseded else found.source.superseded,
     )
-    for entry_id, score in hits:
+    found.text = found.shown(hits)
+    if query.phrases:
+        found.named = dict.fromkeys(found.text, Exact.PHRASE)
+    calling = _calling(query)
+    for entry_id in keyword.named(calling, question.wanted, NAMED, now=question.now):
         slot = found.slot_of(entry_id)
         if slot is not None:
-            found.text[slot] = score
-            if query.phrases:
-                found.named[slot] = Exact.PHRASE
-    for entry_id in keyword.named(query, question.wanted, NAMED, now=question.now):
-        slot = found.slot_of(entry_id)
-        if slot is not None:
-            found.named[slot] = Exact.ID if _is_called(entry_id, query.ids) else Exact.PATH
+            found.named[slot] = Exact.ID if _is_called(entry_id, calling.ids) else Exact.PATH
+
+
+def _calling(query: KeywordQuery) -> KeywordQuery:
+    """Return the query without ids that are plain words, unless such a word is all that it says."""
+    words = len(query.content) + len(query.small)
+    ids = tuple(name for name in query.ids if words == 1 or not name.strip(_EDGES).isalpha())
+    return msgspec.structs.replace(query, ids=ids)
 
 
 def _is_called(entry_id: str, names: Sequence[str]) -> bool:
     local = split_id(entry_id)[1]
-    called = {name.strip(".:").casefold() for name in names}
+    called = {name.strip(_EDGES).casefold() for name in names}
     return entry_id.casefold() in called or local.casefold() in called
 
 
@@ -235,7 +247,10 @@ def _cosines(found: _Found, question: Question, slots: IntArray) -> Column:
     vectors = found.source.vectors
     if question.vector is None or vectors is None or not len(vectors):
         return np.full(len(slots), np.nan)
-    return vectors.cosines(question.vector, slots).astype(np.float64)
+    result = np.array([found.vector.get(slot, np.nan) for slot in slots.tolist()], np.float64)
+    unknown = np.flatnonzero(np.isnan(result))
+    result[unknown] = vectors.cosines(question.vector, slots[unknown])
+    return result
 
 
 def _rows_of(wanted: IntArray, slots: IntArray) -> IntArray:

@@ -1,5 +1,6 @@
 """Weigh: what an entry is, beside what it says, moves its score by a profile's weights."""
 
+import math
 from collections.abc import Callable, Sequence
 from datetime import datetime
 
@@ -60,7 +61,7 @@ def _days(header: Header, now: datetime) -> float:
 def _recency(days: float, profile: Profile) -> float:
     match profile.recency_shape:
         case RecencyShape.EXPONENTIAL:
-            return float(np.exp(-days / profile.recency_days))
+            return math.exp(-days / profile.recency_days)
         case RecencyShape.HYPERBOLIC:
             return 1 / (1 + days / profile.recency_days)
 
