@@ -35,7 +35,9 @@ class Local:
             raise
         runtime = self._opened.runtime
         self.first_key = self._opened.first_key
-        self._services = Services(runtime.configuration, runtime.catalog, clock=now)
+        self._services = Services(
+            runtime.configuration, runtime.catalog, runtime.library, clock=now
+        )
 
     def send(self, project: str, command: str, body: bytes) -> Any:
         """Call one command."""

@@ -94,7 +94,9 @@ def _serve(opened: OpenRoot, host: str | None, port: int | None, echo: Echo) -> 
         for url in urls:
             echo(f"listening: {url}")
 
-    services = Services(opened.runtime.configuration, opened.runtime.catalog, clock=_now)
+    services = Services(
+        opened.runtime.configuration, opened.runtime.catalog, opened.runtime.library, clock=_now
+    )
     server = _Server(_uvicorn_config(services, opened.runtime.root, settings, addresses), say_where)
     # uvicorn raises a signal again once it has stopped, so that whoever was there before it may
     # act: these handlers, and not the default ones that would kill the process before it closes.

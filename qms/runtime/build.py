@@ -16,10 +16,13 @@ from qms.files.audit import AuditLog
 from qms.files.watcher import FolderWatcher
 from qms.fsio.disk import Disk
 from qms.fsio.lock import RootLock
+from qms.inference.choose import Chosen, model_folders, open_embedder
 from qms.runtime.keeper import Keeper, KeeperOptions
+from qms.runtime.loop import Loop
 from qms.runtime.root import AUDIT_PLACE, CONFIGURATION_NAME, announce, claim_root
 from qms.runtime.settings_keeper import SettingsKeeper
 from qms.service.configuration import Configuration
+from qms.service.library import Library
 from qms.store.catalog import Catalog, by_last_use
 from qms.store.memory_store import MemoryStore
 from qms.store.options import StoreOptions
@@ -64,6 +67,9 @@ class Runtime:
         self.configuration = configuration
         self.audit = AuditLog(root / AUDIT_PLACE, disk)
         self.catalog = Catalog(self._open_store, closer=self._close_store)
+        self.library = Library(self._choose_embedder, disk, in_background=in_background)
+        self._librarian = Loop("librarian", self.library.work)
+        self.library.wake = self._librarian.wake
         self._disk = disk
         self._clock = clock
         self._watcher = watcher or FolderWatcher()
@@ -84,6 +90,7 @@ class Runtime:
         self._apply(self.configuration.settings)
         if self._in_background:
             self._settings_keeper.start()
+            self._librarian.start()
 
     def close(self) -> None:
         """Fold and close every store, and end every thread."""
@@ -92,6 +99,7 @@ class Runtime:
         self._is_closed = True
         if self._in_background:
             self._settings_keeper.stop()
+            self._librarian.stop()
         self.catalog.close()
         self._watcher.stop()
         self.audit.close()
@@ -139,6 +147,7 @@ class Runtime:
         )
         try:
             self._audit(store)
+            self.library.add(store, folder / "indexes")
             if self._in_background:
                 self._keep(store, folder)
         except BaseException:
@@ -174,6 +183,11 @@ class Runtime:
             self._watcher.unwatch(kept.folder)
             kept.keeper.stop()
         store.close()
+        self.library.drop(store.project)
+
+    def _choose_embedder(self) -> Chosen:
+        wanted = self.configuration.settings.global_.embedding
+        return open_embedder(wanted.model, model_folders(self.root), threads=wanted.threads)
 
 
 class OpenRoot(msgspec.Struct, frozen=True):

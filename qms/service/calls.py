@@ -22,6 +22,7 @@ from qms.domain.ids import RANDOM_BYTES, make_local_id
 from qms.domain.lifecycle import is_expired
 from qms.ingest.entries import EntryRules
 from qms.service.configuration import Configuration
+from qms.service.library import Library
 from qms.service.requests import Request
 from qms.store.catalog import Catalog
 from qms.store.draft import Draft
@@ -57,6 +58,7 @@ class House:
         self,
         configuration: Configuration,
         catalog: Catalog,
+        library: Library,
         *,
         clock: Callable[[], datetime],
         commands: tuple[Command, ...],
@@ -64,6 +66,7 @@ class House:
     ) -> None:
         self.configuration = configuration
         self.catalog = catalog
+        self.library = library
         self.clock = clock
         self.randomness = randomness
         self.cursor_secret = randomness(32)

@@ -16,6 +16,7 @@ from qms.domain.errors import NotAllowedError, NotAuthenticatedError, NotFoundEr
 from qms.service import health
 from qms.service.calls import Call, Command, House
 from qms.service.configuration import Configuration
+from qms.service.library import Library
 from qms.service.requests import read_request
 from qms.service.table import TABLE
 from qms.store.catalog import Catalog
@@ -28,11 +29,12 @@ class Services:
         self,
         configuration: Configuration,
         catalog: Catalog,
+        library: Library,
         *,
         clock: Callable[[], datetime],
         commands: tuple[Command, ...] = TABLE,
     ) -> None:
-        self._house = House(configuration, catalog, clock=clock, commands=commands)
+        self._house = House(configuration, catalog, library, clock=clock, commands=commands)
         self._commands = {command.name: command for command in commands}
 
     @property

@@ -5,6 +5,7 @@ from enum import StrEnum
 import msgspec
 
 from qms.domain.access import AccessTier
+from qms.inference.choose import Chosen, EmbedderReport
 from qms.service.calls import Call, House
 from qms.service.requests import NoArguments, Response
 from qms.store.options import Problem, StoreStatus
@@ -38,6 +39,8 @@ class HealthReport(Response, frozen=True):
 
     status: Status
     stores: list[StoreStatus]
+    embedder: EmbedderReport | None
+    """The embedder really in use, or None while it is being opened."""
     version: str
     problems: list[ReportedProblem]
 
@@ -52,8 +55,10 @@ def report(house: House, slugs: list[str], *, is_administrator: bool) -> HealthR
     """Return the report for some stores; only an admin reads what is wrong in the TOML."""
     failures = {slug: why for slug, why in house.catalog.failures.items() if slug in slugs}
     statuses = [_status_of(house, slug) for slug in slugs]
+    chosen = house.library.chosen
     problems = [
         *_configuration_problems(house, is_administrator=is_administrator),
+        *_embedder_problems(chosen),
         *(
             ReportedProblem(code="storeUnavailable", project=slug, reason=why)
             for slug, why in failures.items()
@@ -66,6 +71,7 @@ def report(house: House, slugs: list[str], *, is_administrator: bool) -> HealthR
     return HealthReport(
         status=_overall(statuses, failures, problems),
         stores=statuses,
+        embedder=chosen.report() if chosen else None,
         version=__version__,
         problems=problems[:MAX_PROBLEMS],
     )
@@ -74,7 +80,8 @@ def report(house: House, slugs: list[str], *, is_administrator: bool) -> HealthR
 def _status_of(house: House, slug: str) -> StoreStatus:
     store = house.catalog.loaded(slug)
     if store is not None:
-        return store.status()
+        waiting = house.library.backlog(slug)
+        return msgspec.structs.replace(store.status(), embedding_backlog=waiting)
     return StoreStatus(
         name=slug,
         entries=0,
@@ -101,6 +108,12 @@ def _configuration_problems(house: House, *, is_administrator: bool) -> list[Rep
         reason = "the last edit is not valid; the configuration before it stays in force"
         return [ReportedProblem(code="configuration", file=name, reason=reason)]
     return [ReportedProblem(code="configuration", file=name, line=error.line, reason=error.reason)]
+
+
+def _embedder_problems(chosen: Chosen | None) -> list[ReportedProblem]:
+    if chosen is None or chosen.reason is None:
+        return []
+    return [ReportedProblem(code="embedder", reason=chosen.reason)]
 
 
 def _reported(problem: Problem) -> ReportedProblem:

@@ -1,7 +1,7 @@
 """The command table: one row for every operation that is offered to the outside."""
 
 from qms.domain.access import AccessTier
-from qms.service import entries, graph, health, listing, stores, system
+from qms.service import entries, graph, health, listing, searching, stores, system
 from qms.service.answers import EntryAnswer
 from qms.service.calls import Command
 from qms.service.requests import NoArguments
@@ -72,6 +72,18 @@ TABLE: tuple[Command, ...] = (
         help="Move an entry to the archive",
         example={"id": _ID},
         destructive=True,
+    ),
+    Command(
+        name="searchEntries",
+        toolset="core",
+        least=AccessTier.READER,
+        request=searching.SearchRequest,
+        response=searching.SearchAnswer,
+        handler=searching.search_entries,
+        help="Find entries by words and meaning, best first",
+        example={"query": {"text": "when does the index get rebuilt", "maxResults": 5}},
+        read_only=True,
+        idempotent=True,
     ),
     Command(
         name="relatedEntries",

@@ -27,7 +27,7 @@ from qms.store.options import (
     StoreStatus,
 )
 from qms.store.reload import read_file, reload
-from qms.store.view import StoreView
+from qms.store.view import Record, StoreView
 from qms.store.writer import Listener, Writer
 
 log = logging.getLogger(__name__)
@@ -74,6 +74,13 @@ class MemoryStore:
     def view(self) -> StoreView:
         """Return the present moment of the store."""
         return self._writer.view
+
+    def in_file_order(self, view: StoreView) -> list[Record]:
+        """Return the entries of a view as they stand in the file; those not in it yet come last."""
+        ids = dict.fromkeys(one for one in list(self._side.image.ids) if one is not None)
+        found = [record for one in ids if (record := view.get(one)) is not None]
+        rest = [record for one, record in view.records.items() if one not in ids]
+        return found + sorted(rest, key=lambda record: (record.order, record.header.id))
 
     def commit(self, origin: Origin, plan: Callable[[Draft], T]) -> T:
         """Run a plan in the writer and return its result once it is durable and visible.

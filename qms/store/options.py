@@ -82,3 +82,5 @@ class StoreStatus(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     sequence: int
     last_write_utc: datetime | None
     last_fold_utc: datetime | None
+    embedding_backlog: int = 0
+    """How many entries wait for their vectors."""

@@ -33,7 +33,11 @@ def fail_with(error: Exception) -> Command:
 
 def answer_to(house: House, error: Exception) -> Any:
     services = Services(
-        house.configuration, house.catalog, clock=house.clock, commands=(fail_with(error),)
+        house.configuration,
+        house.catalog,
+        house.library,
+        clock=house.clock,
+        commands=(fail_with(error),),
     )
     client = AsgiClient(app(services))
     try:

@@ -9,8 +9,10 @@ import msgspec
 
 from qms.api.app import app
 from qms.fsio.disk import Disk
+from qms.inference.choose import Chosen, open_embedder
 from qms.service.commands import Services
 from qms.service.configuration import Configuration
+from qms.service.library import Library
 from qms.store.catalog import Catalog
 from qms.store.memory_store import MemoryStore
 from qms.store.options import StoreOptions
@@ -120,9 +122,10 @@ class House:
         self.toml.write_text(text, encoding="utf-8")
         self.configuration = Configuration(self.toml, self.disk, clock)
         self.configuration.load()
-        self.catalog = Catalog(self._open)
+        self.catalog = Catalog(self._open, closer=self._close)
         self.catalog.register(self.configuration.settings.endpoints)
-        self.services = Services(self.configuration, self.catalog, clock=clock)
+        self.library = Library(hash_embedder, self.disk, in_background=False)
+        self.services = Services(self.configuration, self.catalog, self.library, clock=clock)
         self.client = AsgiClient(app(self.services))
 
     def door(self, user: str, project: str = "projA") -> Door:
@@ -152,6 +155,10 @@ class House:
         self.client.close()
         self.catalog.close()
 
+    def _close(self, store: MemoryStore) -> None:
+        store.close()
+        self.library.drop(store.project)
+
     def _open(self, project: str) -> MemoryStore:
         self._before_opening(project)
         settings = self.configuration.settings
@@ -159,7 +166,7 @@ class House:
         assert endpoint is not None
         folder = settings.store_folder(self.root, endpoint)
         folder.mkdir(parents=True, exist_ok=True)
-        return MemoryStore.open(
+        store = MemoryStore.open(
             folder,
             project,
             disk=self.disk,
@@ -167,3 +174,10 @@ class House:
             backup_root=settings.backup_folder(self.root),
             clock=self.clock,
         )
+        self.library.add(store, folder / "indexes")
+        return store
+
+
+def hash_embedder() -> Chosen:
+    """Return the embedder that needs no model."""
+    return open_embedder("hash", [])

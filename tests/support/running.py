@@ -23,7 +23,7 @@ class RunningServer:
         self.key = key
         self._opened = open_root(root, disk=Disk(), clock=_now, command="test server")
         runtime = self._opened.runtime
-        services = Services(runtime.configuration, runtime.catalog, clock=_now)
+        services = Services(runtime.configuration, runtime.catalog, runtime.library, clock=_now)
         config = uvicorn.Config(
             app(services), http="h11", ws="none", lifespan="off", log_config=None
         )

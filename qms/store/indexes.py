@@ -1,0 +1,274 @@
+"""The indexes of one store, in step with its view: columns, words, vectors.
+
+They are caches. `follow` is called inside the writer for every ChangeSet, in order, so that a
+search which starts after an answer sees what was answered; vectors come later, by `embed`.
+Everything here may be deleted from disk and is made again from the entries.
+"""
+
+import logging
+import threading
+import zlib
+from collections.abc import Iterable
+from pathlib import Path
+
+import msgspec
+
+from qms.codec.lines import decode_header, decode_line
+from qms.domain.changes import ChangeSet, Put
+from qms.domain.entry import CurationTier, Header
+from qms.domain.ports import Embedder
+from qms.fsio.disk import Disk
+from qms.index.columns import Columns
+from qms.index.documents import IndexDocument, index_document
+from qms.index.keyword import KeywordIndex
+from qms.index.vector import Embedded, VectorIndex
+from qms.index.vector_file import Refusal
+from qms.store.memory_store import MemoryStore
+from qms.store.view import Record, StoreView
+
+log = logging.getLogger(__name__)
+
+COMMIT_FROM = 500
+"""So many waiting changes are brought into the keyword files without waiting for a quiet moment."""
+
+_TRUST = {tier: number for number, tier in enumerate(CurationTier)}
+
+
+class Built(msgspec.Struct, frozen=True):
+    """The indexes as they serve."""
+
+    columns: Columns
+    keyword: KeywordIndex
+    vectors: VectorIndex | None
+
+
+class StoreIndexes:
+    """What finds the entries of one store; made by `build`, then kept up by `follow`."""
+
+    def __init__(self, store: MemoryStore, folder: Path | None, disk: Disk) -> None:
+        self._store = store
+        self._folder = folder
+        self._disk = disk
+        self._lock = threading.Lock()
+        self._is_ready = threading.Event()
+        self._missed: list[tuple[int, ChangeSet]] = []
+        self._built: Built | None = None
+        self._backlog: dict[str, None] = {}
+        self._superseding: dict[str, frozenset[str]] = {}
+        self.problem: str | None = None
+        store.subscribe(self.follow)
+
+    @property
+    def backlog(self) -> int:
+        """Return how many entries wait for their vectors."""
+        return len(self._backlog)
+
+    @property
+    def is_ready(self) -> bool:
+        """Say whether the indexes serve."""
+        return self._is_ready.is_set()
+
+    def wait(self, timeout_s: float) -> Built | None:
+        """Return the indexes once they serve, or None when that takes longer."""
+        self._is_ready.wait(timeout_s)
+        return self._built
+
+    def superseded(self) -> frozenset[str]:
+        """Return the entries that one at least as trusted has replaced."""
+        view = self._store.view
+        return frozenset(
+            target
+            for source, targets in list(self._superseding.items())
+            for target in targets
+            if _retires(view, source, target)
+        )
+
+    def build(self, embedder: Embedder | None) -> None:
+        """Open what is on disk, make what is not, and serve from now on."""
+        view = self._store.view
+        records = self._store.in_file_order(view)
+        documents = [index_document(record.header, record.document()) for record in records]
+        columns = Columns.of(documents)
+        keyword = self._open_keyword(view, documents)
+        vectors = self._open_vectors(columns, embedder, view) if embedder else None
+        with self._lock:
+            for document in documents:
+                self._note_superseding(document.header)
+            self._built = Built(columns, keyword, vectors)
+            if vectors is not None:
+                wanted = (record for record in records if vectors.mark_of(record.header.id) is None)
+                self._backlog.update(dict.fromkeys(record.header.id for record in wanted))
+            for sequence, change_set in self._missed:
+                if sequence > view.sequence:
+                    self._apply(self._built, sequence, change_set)
+            self._missed = []
+            self._is_ready.set()
+
+    def follow(self, sequence: int, change_set: ChangeSet) -> None:
+        """Take in what a commit did."""
+        with self._lock:
+            if self._built is None:
+                self._missed.append((sequence, change_set))
+            else:
+                self._apply(self._built, sequence, change_set)
+
+    def embed(self, embedder: Embedder, most: int) -> int:
+        """Give up to `most` waiting entries their vectors; return how many still wait."""
+        built = self._built
+        if built is None or built.vectors is None:
+            return 0
+        with self._lock:
+            chosen = list(self._backlog)[:most]
+        records = [record for one in chosen if (record := self._store.view.get(one)) is not None]
+        embedded = list(_embedded(records, embedder))
+        with self._lock:
+            built.vectors.put_all(one for one in embedded if _is_current(self._store.view, one))
+            for entry_id in chosen:
+                record = self._store.view.get(entry_id)
+                if record is None or built.vectors.mark_of(entry_id) == mark_of(record.line):
+                    self._backlog.pop(entry_id, None)
+            for one in embedded:
+                if not len(one.vectors):  # type: ignore[arg-type]  # an array or a list
+                    self._backlog.pop(one.entry_id, None)
+            return len(self._backlog)
+
+    def commit(self, *, is_quiet: bool) -> None:
+        """Bring waiting changes into the keyword files when there are many, or nobody writes."""
+        built = self._built
+        if (
+            built is not None
+            and built.keyword.pending
+            and (is_quiet or built.keyword.pending >= COMMIT_FROM)
+        ):
+            built.keyword.commit()
+
+    def close(self) -> None:
+        """Save what spares the next start its work."""
+        built = self._built
+        if built is None:
+            return
+        try:
+            if built.keyword.pending:
+                built.keyword.commit()
+            if built.vectors is not None and self._folder is not None:
+                path = self._folder / "vectors.dat"
+                built.vectors.save(path, self._disk, sequence=self._store.view.sequence)
+        except OSError as error:
+            log.warning("indexes not saved", extra={"reason": error.strerror})
+        built.keyword.close()
+
+    def _open_keyword(self, view: StoreView, documents: list[IndexDocument]) -> KeywordIndex:
+        folder = self._folder / "tantivy" if self._folder else None
+        keyword = KeywordIndex.open(folder, disk=self._disk)
+        missed = self._store.uncut()
+        first = missed[0][0] if missed else view.sequence + 1
+        if keyword.refused is None and first - 1 <= keyword.sequence <= view.sequence:
+            for sequence, change_set in missed:
+                if keyword.sequence < sequence <= view.sequence:
+                    keyword.apply(sequence, *_changes(change_set))
+            return keyword
+        keyword.rebuild(documents, sequence=view.sequence)
+        return keyword
+
+    def _open_vectors(self, columns: Columns, embedder: Embedder, view: StoreView) -> VectorIndex:
+        if self._folder is not None:
+            loaded = VectorIndex.load(
+                self._folder / "vectors.dat",
+                self._disk,
+                dimension=embedder.dimension,
+                model_id=embedder.model_id,
+                slots=columns.slots,
+            )
+            if not isinstance(loaded, Refusal):
+                for entry_id in loaded.ids():
+                    record = view.get(entry_id)
+                    if record is None or loaded.mark_of(entry_id) != mark_of(record.line):
+                        loaded.remove(entry_id)
+                return loaded
+            log.info("vectors are made anew", extra={"reason": loaded.reason})
+        return VectorIndex(embedder.dimension, embedder.model_id, slots=columns.slots)
+
+    def _apply(self, built: Built, sequence: int, change_set: ChangeSet) -> None:
+        put, removed = _changes(change_set)
+        built.columns.apply(put, removed)
+        built.keyword.apply(sequence, put, removed)
+        for document in put:
+            self._note_superseding(document.header)
+        for entry_id in removed:
+            self._superseding.pop(entry_id, None)
+        if built.vectors is None:
+            return
+        for entry_id in removed:
+            built.vectors.remove(entry_id)
+            self._backlog.pop(entry_id, None)
+        self._backlog.update(dict.fromkeys(document.id for document in put))
+
+    def _note_superseding(self, header: Header) -> None:
+        targets = frozenset(
+            relation.target_id for relation in header.relations if relation.type == "supersedes"
+        )
+        if targets:
+            self._superseding[header.id] = targets
+        else:
+            self._superseding.pop(header.id, None)
+
+
+def mark_of(line: bytes) -> int:
+    """Return by what an entry's vectors are known to belong to this line."""
+    return zlib.crc32(line) | len(line) << 32
+
+
+def embedded_text(document: IndexDocument) -> str:
+    """Return the text whose meaning stands for an entry: a title of its own belongs to it."""
+    title = document.title.removesuffix("…")
+    return document.text if document.text.startswith(title) else f"{title}\n{document.text}"
+
+
+def _embedded(records: Iterable[Record], embedder: Embedder) -> Iterable[Embedded]:
+    pieces: list[list[str]] = []
+    given: list[tuple[Record, list[float] | None]] = []
+    for record in records:
+        document = record.document()
+        own = _own_vector(document.get("embedding"), embedder.dimension)
+        text = embedded_text(index_document(record.header, document))
+        pieces.append([] if own else embedder.pieces(text))
+        given.append((record, own))
+    vectors = embedder.embed([piece for found in pieces for piece in found])
+    start = 0
+    for (record, own), found in zip(given, pieces, strict=True):
+        rows: object = [own] if own else vectors[start : start + len(found)]
+        start += len(found)
+        yield Embedded(record.header.id, rows, mark_of(record.line))
+
+
+def _own_vector(given: object, dimension: int) -> list[float] | None:
+    """Return the vector that came with an entry, if it fits the model."""
+    return given if isinstance(given, list) and len(given) == dimension else None
+
+
+def _is_current(view: StoreView, one: Embedded) -> bool:
+    record = view.get(one.entry_id)
+    has_vectors = len(one.vectors) > 0  # type: ignore[arg-type]  # an array or a list
+    return record is not None and has_vectors and mark_of(record.line) == one.mark
+
+
+def _changes(change_set: ChangeSet) -> tuple[list[IndexDocument], list[str]]:
+    put: dict[str, IndexDocument] = {}
+    removed: dict[str, None] = {}
+    for change in change_set.changes:
+        if isinstance(change, Put):
+            line = change.line
+            put[change.id] = index_document(decode_header(line), decode_line(line))
+            removed.pop(change.id, None)
+        else:
+            removed[change.id] = None
+            put.pop(change.id, None)
+    return list(put.values()), list(removed)
+
+
+def _retires(view: StoreView, source: str, target: str) -> bool:
+    """Say whether whoever wrote the source may have replaced the target, and not only proposes."""
+    newer, older = view.get(source), view.get(target)
+    if newer is None or older is None or older.header.is_permanent:
+        return False
+    return _TRUST[newer.header.curation_tier] >= _TRUST[older.header.curation_tier]
