@@ -68,7 +68,7 @@ class Runtime:
         self.audit = AuditLog(root / AUDIT_PLACE, disk)
         self.catalog = Catalog(self._open_store, closer=self._close_store)
         self.library = Library(self._choose_embedder, disk, in_background=in_background)
-        self._librarian = Loop("librarian", self.library.work)
+        self._librarian = Loop("librarian", self.library.work, gives_way=True)
         self.library.wake = self._librarian.wake
         self._disk = disk
         self._clock = clock

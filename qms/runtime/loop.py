@@ -1,6 +1,8 @@
 """A thread that does what is due, and waits until more is, or until it is woken."""
 
 import logging
+import os
+import sys
 import threading
 from collections.abc import Callable
 
@@ -9,6 +11,8 @@ PAUSE_S = 1.0
 
 STOP_WAIT_S = 30.0
 """How long `stop` waits for work that has begun."""
+
+_LOW_PRIORITY = 15
 
 log = logging.getLogger(__name__)
 
@@ -19,8 +23,9 @@ class Loop:
     Whatever `tick` raises is logged, and the loop goes on.
     """
 
-    def __init__(self, name: str, tick: Callable[[], float]) -> None:
+    def __init__(self, name: str, tick: Callable[[], float], *, gives_way: bool = False) -> None:
         self._tick = tick
+        self._gives_way = gives_way
         self._changed = threading.Condition()
         self._is_woken = False
         self._is_stopping = False
@@ -50,6 +55,9 @@ class Loop:
             self._thread.join(STOP_WAIT_S)
 
     def _run(self) -> None:
+        if self._gives_way and sys.platform == "linux":
+            # Linux has a priority for each thread, and threads that this one makes inherit it.
+            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _LOW_PRIORITY)
         while not self._is_stopping:
             wait_s = self._guarded_tick()
             with self._changed:
