@@ -133,7 +133,7 @@ def measure(files: Sequence[Path], vectors: KeptVectors | None) -> Iterator[Row]
 
 
 def _parts_of(name: str) -> list[Part]:
-    known = [part for part in PARTS if name.startswith(part.set)]
+    known = [part for part in PARTS if name.casefold().startswith(part.set)]
     return known or [Part(name=name, set=name)]
 
 
