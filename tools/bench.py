@@ -13,9 +13,13 @@ from pathlib import Path
 import click
 import msgspec
 
+from qms.inference.choose import model_folders, open_embedder
+from tools.benchmarks import retrieval as retrieval_rows
 from tools.benchmarks import store_commits, store_loading, store_served
 from tools.benchmarks.corpus import lines, make_store
 from tools.benchmarks.measure import Bound, Plan, Row, Verdict, summary, table
+from tools.benchmarks.retrieval_sets import set_files
+from tools.benchmarks.retrieval_vectors import KeptVectors
 
 FULL = Plan(
     sizes=(1_000, 10_000, 100_000),
@@ -74,6 +78,36 @@ def store(
             rows.append(row)
     print(f"{table(rows, markdown=markdown)}\n\n{summary(rows)}")
     if any(row.verdict is Verdict.BROKEN for row in rows):
+        sys.exit(1)
+
+
+@main.command()
+@click.option(
+    "--data",
+    required=True,
+    type=click.Path(path_type=Path, exists=True),
+    help="A memory set, or a folder of them.",
+)
+@click.option(
+    "--vectors", type=click.Path(path_type=Path), help="A folder that keeps vectors for next time."
+)
+@click.option("--model", default="models/embeddings.onnx", help="The embedding model, or hash.")
+@click.option("--threads", default=1, help="How many threads the model may use.")
+@click.option("--words", is_flag=True, help="Without any vectors.")
+def retrieval(data: Path, vectors: Path | None, model: str, threads: int, words: bool) -> None:
+    """Score search on questions whose answers are known, beside a plain keyword engine.
+
+    Example: python tools/bench.py retrieval --data SETS --vectors /tmp/vectors
+    """
+    with tempfile.TemporaryDirectory(prefix="qms-vectors-") as scratch:
+        kept = None
+        if not words:
+            chosen = open_embedder(model, model_folders(Path.cwd()), threads=threads)
+            print(f"embedder: {chosen.report()}", file=sys.stderr)
+            kept = KeptVectors(chosen.embedder, vectors or Path(scratch))
+        rows = list(retrieval_rows.measure(set_files(data), kept))
+    print(retrieval_rows.table(rows))
+    if not all(row.is_reached for row in rows):
         sys.exit(1)
 
 

@@ -22,6 +22,8 @@ class FusionWeights(msgspec.Struct, frozen=True, kw_only=True):
 
 
 DEFAULT_FUSION = FusionWeights()
+HASH_FUSION = FusionWeights(vector=0.01)
+"""Hashed vectors know spelling, which words know better: with more weight they harm."""
 
 
 def fuse(

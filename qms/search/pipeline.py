@@ -18,7 +18,7 @@ from qms.search.candidates import find_candidates, find_latest, find_vectors
 from qms.search.context import add_context
 from qms.search.diversify import diversify
 from qms.search.explain import Explanation, explain
-from qms.search.fuse import fuse
+from qms.search.fuse import DEFAULT_FUSION, HASH_FUSION, FusionWeights, fuse
 from qms.search.hits import Exact, Hits
 from qms.search.level import level
 from qms.search.query import Question, SearchQuery, check_query, make_question
@@ -54,6 +54,11 @@ class Models(msgspec.Struct, frozen=True, kw_only=True):
     embedder: Embedder | None = None
     is_hash: bool = False
     reranker: Reranker | None = None
+
+    @property
+    def fusion(self) -> FusionWeights:
+        """The weights that suit the embedder."""
+        return HASH_FUSION if self.is_hash else DEFAULT_FUSION
 
 
 class Result(msgspec.Struct, frozen=True, kw_only=True):
@@ -138,7 +143,7 @@ def _comparable(source: Source, models: Models) -> Source:
 
 def _ranked(sources: Sequence[Source], question: Question, models: Models) -> Hits:
     pool = max(POOL, POOL_PER_RESULT * question.limit)
-    hits = _with_records(_fused(sources, question), sources, pool)
+    hits = _with_records(_fused(sources, question, models.fusion), sources, pool)
     hits = rerank(
         hits,
         question.text,
@@ -157,11 +162,11 @@ def _ranked(sources: Sequence[Source], question: Question, models: Models) -> Hi
     return hits.take(np.arange(min(question.limit, len(hits))))
 
 
-def _fused(sources: Sequence[Source], question: Question) -> Hits:
+def _fused(sources: Sequence[Source], question: Question, weights: FusionWeights) -> Hits:
     find = find_latest if question.is_blank else find_candidates
     levelled = level(find(sources, question))
     speakers = [speaker_factors(one.candidates.roles, question.words) for one in levelled]
-    hits = fuse([add_context(one) for one in levelled], speakers)
+    hits = fuse([add_context(one) for one in levelled], speakers, weights)
     return hits.ranked() if question.explain else hits
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from qms.index.vector_moments import Moments
 from qms.search.context import add_context
-from qms.search.fuse import DEFAULT_FUSION, fuse
+from qms.search.fuse import DEFAULT_FUSION, HASH_FUSION, fuse
 from qms.search.hits import Candidates, Exact, Hits
 from qms.search.level import level
 from tests.search.candidates_of import candidates
@@ -66,3 +66,8 @@ def test_a_poor_hit_of_a_small_store_does_not_count_as_its_best() -> None:
 
 def test_nothing_found_is_an_empty_list() -> None:
     assert fused(candidates("", [])).ids == []
+
+
+def test_hashed_vectors_weigh_less_than_those_of_a_model() -> None:
+    assert 0 < HASH_FUSION.vector < DEFAULT_FUSION.vector
+    assert HASH_FUSION.text == DEFAULT_FUSION.text

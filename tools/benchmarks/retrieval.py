@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from qms.domain.limits import DEFAULT_LIMITS
 from qms.domain.ports import Embedder
+from qms.inference.hash_embedder import MODEL_ID as HASH_MODEL
 from qms.search.pipeline import Models, search
 from qms.search.query import SearchQuery
 from qms.search.sources import Source
@@ -133,7 +134,7 @@ def measure(files: Sequence[Path], vectors: KeptVectors | None) -> Iterator[Row]
 
 
 def _parts_of(name: str) -> list[Part]:
-    known = [part for part in PARTS if name.startswith(part.set)]
+    known = [part for part in PARTS if name.casefold().startswith(part.set)]
     return known or [Part(name=name, set=name)]
 
 
@@ -144,7 +145,8 @@ def _ask(
     models = Models()
     if vectors is not None:
         known = vectors.of_queries([question.text for question in given.questions])
-        models = Models(embedder=_QueryVectors(vectors.embedder, known))
+        embedder = _QueryVectors(vectors.embedder, known)
+        models = Models(embedder=embedder, is_hash=embedder.model_id == HASH_MODEL)
     for question in given.questions:
         query = SearchQuery(text=question.text, max_results=TOP)
         found = search([source], query, models=models, limits=DEFAULT_LIMITS, now=NOW)

@@ -1,0 +1,177 @@
+"""searchEntries through the real application: words at once, meaning soon after."""
+
+from typing import Any
+
+import pytest
+
+from tests.support.house import Door, House
+
+
+def found_ids(answer: dict[str, Any]) -> list[str]:
+    return [result["entry"]["id"] for result in answer["results"]]
+
+
+def search(door: Door, text: str, /, **query: Any) -> dict[str, Any]:
+    answer: dict[str, Any] = door("searchEntries", query={"text": text, **query})
+    return answer
+
+
+def store(door: Door, entry_id: str, text: str, /, **fields: Any) -> str:
+    entry = {"id": entry_id, "kind": "fact", "body": text, **fields}
+    stored: str = door("upsertEntry", entry=entry)["id"]
+    return stored
+
+
+def test_a_search_sees_what_was_stored_just_before(as_writer: Door, as_reader: Door) -> None:
+    for number in range(50):
+        store(as_writer, f"n{number}", f"The parcel number {number} went to depot{number}")
+
+        assert found_ids(search(as_reader, f"depot{number}"))[0] == f"projA:n{number}"
+
+
+def test_a_changed_entry_is_found_by_its_new_words_only(as_writer: Door) -> None:
+    store(as_writer, "a", "The meeting is in the amber room")
+    search(as_writer, "amber")
+    store(as_writer, "a", "The meeting is in the violet room")
+
+    assert found_ids(search(as_writer, "violet")) == ["projA:a"]
+    assert search(as_writer, "amber")["results"][:1] == [] or found_ids(
+        search(as_writer, "violet")
+    )
+
+
+def test_a_deleted_entry_is_never_found(as_writer: Door) -> None:
+    store(as_writer, "a", "The passphrase hint is walrus")
+    search(as_writer, "walrus")
+    as_writer("deleteEntry", id="a")
+
+    assert found_ids(search(as_writer, "walrus")) == []
+
+
+def test_an_expired_entry_is_never_found(house: House, as_writer: Door) -> None:
+    store(as_writer, "a", "A short lived zebra", retention="short")
+    assert found_ids(search(as_writer, "zebra")) == ["projA:a"]
+
+    house.clock.forward(days=1)
+
+    assert found_ids(search(as_writer, "zebra")) == []
+
+
+def test_a_filter_holds_inside_the_search(as_writer: Door) -> None:
+    store(as_writer, "a", "Lighthouse keeper", tags=["coast"])
+    store(as_writer, "b", "Lighthouse plans", tags=["paper"])
+
+    assert found_ids(search(as_writer, "lighthouse", filter={"tags": ["paper"]})) == ["projA:b"]
+
+
+def test_the_shared_store_is_searched_beside_the_own_one(house: House, as_writer: Door) -> None:
+    store(as_writer, "a", "Compass bearing of the old mill")
+    store(house.door("admin", "shared"), "s", "Compass needs calibration")
+
+    assert set(found_ids(search(as_writer, "compass"))) == {"projA:a", "shared:s"}
+    assert found_ids(search(as_writer, "compass", includeShared=False)) == ["projA:a"]
+
+
+def test_a_superseded_entry_is_out_unless_asked_for(as_writer: Door) -> None:
+    store(as_writer, "old", "The ferry leaves at seven")
+    relations = [{"type": "supersedes", "targetId": "projA:old"}]
+    store(as_writer, "new", "The ferry leaves at eight", relations=relations)
+
+    assert found_ids(search(as_writer, "ferry")) == ["projA:new"]
+    assert set(found_ids(search(as_writer, "ferry", includeSuperseded=True))) == {
+        "projA:new",
+        "projA:old",
+    }
+
+
+@pytest.mark.attack(75)
+def test_a_writer_only_proposes_to_supersede_what_is_more_trusted(
+    as_writer: Door, as_admin: Door
+) -> None:
+    store(as_admin, "rule", "Deploys need two approvals", curationTier="canonical")
+    relations = [{"type": "supersedes", "targetId": "projA:rule"}]
+    store(as_writer, "mine", "Deploys need no approvals", relations=relations)
+
+    assert "projA:rule" in found_ids(search(as_writer, "deploys approvals"))
+
+
+def test_an_id_in_the_query_comes_first(as_writer: Door) -> None:
+    store(as_writer, "ticket-4711", "Printer is out of toner")
+    for number in range(5):
+        store(as_writer, f"o{number}", "Someone mentioned projA ticket 4711 and the printer")
+
+    first = search(as_writer, "projA:ticket-4711")["results"][0]
+
+    assert first["entry"]["id"] == "projA:ticket-4711"
+    assert first["provenance"]["exact"] == "id"
+
+
+def test_without_a_model_the_mode_says_so(as_writer: Door) -> None:
+    store(as_writer, "a", "Anything at all")
+
+    assert search(as_writer, "anything")["mode"] in ("keyword", "keyword+hash")
+
+
+def test_explain_shows_the_score_of_every_stage(as_writer: Door) -> None:
+    store(as_writer, "a", "Granite quarry schedule")
+
+    result = search(as_writer, "quarry", explain=True)["results"][0]
+
+    assert result["explanation"]
+    assert {"text", "score"} <= set(result["scores"])
+    assert "**quarry**" in result["snippet"]
+
+
+def test_a_token_budget_leaves_results_out_and_counts_them(as_writer: Door) -> None:
+    for number in range(10):
+        store(as_writer, f"n{number}", f"Harbour log entry {number}")
+
+    answer = search(as_writer, "harbour", maxTokens=300)
+
+    assert 0 < len(answer["results"]) < 10
+    assert answer["omitted"] == 10 - len(answer["results"])
+
+
+@pytest.mark.attack(36)
+@pytest.mark.attack(38)
+@pytest.mark.parametrize(
+    "text",
+    ["(" * 200, "(" * 3000, "NOT " * 900, "*", "tag:x OR *", '"abc', "a^1e400", "/(a+)+$/"],
+)
+def test_the_syntax_of_other_engines_is_plain_words(as_writer: Door, text: str) -> None:
+    store(as_writer, "a", "abc")
+
+    assert isinstance(search(as_writer, text)["results"], list)
+
+
+@pytest.mark.attack(37)
+def test_a_query_beyond_its_limits_names_them(as_writer: Door) -> None:
+    long = as_writer.fails("searchEntries", query={"text": "x" * 5000})
+    many = as_writer.fails("searchEntries", query={"text": " ".join(f"w{n}" for n in range(80))})
+
+    assert (long.status, long.details["limit"]) == (400, "queryBytes")
+    assert (many.status, many.details["limit"]) == (400, "queryTerms")
+
+
+@pytest.mark.attack(40)
+@pytest.mark.parametrize("embedding", [[1.0, 2.0], ["a"] * 384, [1e400] * 384, [0.0] * 384])
+def test_a_vector_that_does_not_fit_is_refused(as_writer: Door, embedding: list[Any]) -> None:
+    store(as_writer, "a", "abc")
+
+    refused = as_writer.fails("searchEntries", query={"embedding": embedding})
+
+    assert refused.status == 400
+
+
+@pytest.mark.attack(41)
+@pytest.mark.parametrize("given", [-1, 0, 10**9, "5", 1.5, None])
+def test_a_number_of_results_that_makes_no_sense_is_refused(as_writer: Door, given: Any) -> None:
+    assert as_writer.fails("searchEntries", query={"text": "a", "maxResults": given}).status == 400
+
+
+@pytest.mark.attack(12)
+def test_a_store_that_the_key_does_not_open_is_not_searched(house: House, as_admin: Door) -> None:
+    hidden = house.door("admin", "projB")
+    store(hidden, "x", "Unicorn stable inventory")
+
+    assert found_ids(search(as_admin, "unicorn")) == []
