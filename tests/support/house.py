@@ -21,6 +21,8 @@ from tests.support.asgi import Answer, AsgiClient
 USERS = ("reader", "writer", "curator", "admin")
 
 CONFIGURATION = """\
+[global.embedding]
+model = "hash"
 [endpoint.shared]
 slug = "shared"
 [endpoint.projA]

@@ -18,6 +18,7 @@ REQUESTS: dict[str, dict[str, Any]] = {
     "deleteEntry": {"id": "seed"},
     "bulkImport": {"entries": [{"kind": "note", "body": "new"}]},
     "relatedEntries": {"id": "seed"},
+    "searchEntries": {"query": {"text": "seed"}},
 }
 
 LEAST = {
@@ -26,6 +27,7 @@ LEAST = {
     "upsertEntry": "writer",
     "patchEntry": "writer",
     "deleteEntry": "writer",
+    "searchEntries": "reader",
     "relatedEntries": "reader",
     "bulkImport": "writer",
     "health": "reader",

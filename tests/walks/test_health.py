@@ -30,7 +30,7 @@ def test_a_house_without_trouble_is_healthy(house: House, as_reader: Door) -> No
 
     report = as_reader("health")
 
-    assert set(report) == {"status", "stores", "version", "problems"}
+    assert set(report) == {"status", "stores", "embedder", "version", "problems"}
     assert (report["status"], report["problems"]) == ("Healthy", [])
     assert report["version"] == __version__
     assert store_named(report) == {
@@ -47,7 +47,23 @@ def test_a_house_without_trouble_is_healthy(house: House, as_reader: Door) -> No
         "sequence": 0,
         "lastWriteUtc": None,
         "lastFoldUtc": None,
+        "embeddingBacklog": 0,
     }
+
+
+def test_the_embedder_and_what_waits_for_it_are_in_the_report(
+    house: House, as_writer: Door, entry: EntryMaker
+) -> None:
+    assert as_writer("health")["embedder"] is None
+
+    as_writer("upsertEntry", entry=entry(id="one"))
+    as_writer("searchEntries", query={"text": "one"})
+
+    report = as_writer("health")
+    assert report["embedder"] == {"kind": "hash", "model": "hash-v1", "dimension": 384}
+    assert store_named(report)["embeddingBacklog"] == 1
+    house.library.work()
+    assert store_named(as_writer("health"))["embeddingBacklog"] == 0
 
 
 def test_only_stores_that_the_caller_may_open_are_in_the_report(house: House) -> None:

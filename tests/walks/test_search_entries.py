@@ -34,15 +34,14 @@ def test_a_changed_entry_is_found_by_its_new_words_only(as_writer: Door) -> None
     search(as_writer, "amber")
     store(as_writer, "a", "The meeting is in the violet room")
 
-    assert found_ids(search(as_writer, "violet")) == ["projA:a"]
-    assert search(as_writer, "amber")["results"][:1] == [] or found_ids(
-        search(as_writer, "violet")
-    )
+    assert search(as_writer, "violet")["results"][0]["scores"]["text"] > 0
+    assert all(one["scores"]["text"] == 0 for one in search(as_writer, "amber")["results"])
 
 
 def test_a_deleted_entry_is_never_found(as_writer: Door) -> None:
     store(as_writer, "a", "The passphrase hint is walrus")
-    search(as_writer, "walrus")
+    assert found_ids(search(as_writer, "walrus")) == ["projA:a"]
+
     as_writer("deleteEntry", id="a")
 
     assert found_ids(search(as_writer, "walrus")) == []
@@ -52,7 +51,7 @@ def test_an_expired_entry_is_never_found(house: House, as_writer: Door) -> None:
     store(as_writer, "a", "A short lived zebra", retention="short")
     assert found_ids(search(as_writer, "zebra")) == ["projA:a"]
 
-    house.clock.forward(days=1)
+    house.clock.move(days=1)
 
     assert found_ids(search(as_writer, "zebra")) == []
 
@@ -171,7 +170,7 @@ def test_a_number_of_results_that_makes_no_sense_is_refused(as_writer: Door, giv
 
 @pytest.mark.attack(12)
 def test_a_store_that_the_key_does_not_open_is_not_searched(house: House, as_admin: Door) -> None:
-    hidden = house.door("admin", "projB")
-    store(hidden, "x", "Unicorn stable inventory")
+    store(house.door("admin", "projB"), "x", "Unicorn stable inventory")
+    store(as_admin, "y", "Unicorn feed")
 
-    assert found_ids(search(as_admin, "unicorn")) == []
+    assert found_ids(search(as_admin, "unicorn")) == ["projA:y"]
