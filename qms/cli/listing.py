@@ -20,7 +20,8 @@ _LEAST_TITLE = 20
 """When a title would have fewer columns than this, other columns go first."""
 
 
-def _filters(function: Any) -> Any:
+def filter_options(function: Any) -> Any:
+    """Add the options that say which memories are meant."""
     options = (
         click.option(
             "--kind",
@@ -65,7 +66,7 @@ def _filters(function: Any) -> Any:
 
 
 @click.command("list", cls=Verb, example="memoryctl list --kind fact --tag search --limit 20")
-@_filters
+@filter_options
 @click.option(
     "--sort",
     metavar="KEY",

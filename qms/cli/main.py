@@ -8,7 +8,7 @@ from typing import NoReturn, TextIO
 
 import click
 
-from qms.cli import editing, keys, listing, output, reading, stores, writing
+from qms.cli import editing, keys, listing, output, reading, searching, stores, writing
 from qms.cli.arguments import PROGRAM, refused_option, verb_first
 from qms.domain.errors import InvalidInputError, QmsError
 from qms.version import __version__
@@ -32,6 +32,7 @@ def program() -> None:
 for _verb in (
     reading.get,
     listing.list_entries,
+    searching.search,
     writing.remember,
     writing.update,
     writing.delete,
