@@ -21,15 +21,15 @@ def test_turns_get_of_their_neighbours_and_of_the_best_of_their_conversation() -
         previous=[-1, 0, 1],
         following=[1, 2, -1],
     )
-    assert scores == pytest.approx([1 + 4 + 5, 10 + 0.4 + 5, 0 + 4 + 5])
+    assert scores == pytest.approx([1 + 3 + 6, 10 + 0.3 + 6, 0 + 3 + 6])
 
 
 def test_conversations_do_not_lend_to_each_other() -> None:
-    assert situated("ab", [10.0, 1.0], conversation=[7, 8]) == pytest.approx([15.0, 1.5])
+    assert situated("ab", [10.0, 1.0], conversation=[7, 8]) == pytest.approx([16.0, 1.6])
 
 
 def test_an_entry_outside_of_conversations_is_one_of_its_own() -> None:
-    assert situated("ab", [10.0, 10.0], conversation=[7, -1]) == pytest.approx([15.0, 15.0])
+    assert situated("ab", [10.0, 10.0], conversation=[7, -1]) == pytest.approx([16.0, 16.0])
 
 
 def test_nothing_in_gives_nothing_out() -> None:
