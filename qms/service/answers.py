@@ -1,6 +1,5 @@
 """How entries look in answers: whole, as a summary, or by id alone."""
 
-import math
 from typing import Any
 
 import msgspec
@@ -11,8 +10,6 @@ from qms.domain.entry import split_id
 from qms.domain.queries import Include
 from qms.service.requests import Response
 from qms.store.view import Record
-
-BYTES_PER_TOKEN = 4
 
 
 class EntryId(Response, frozen=True):
@@ -81,8 +78,3 @@ def list_item(record: Record, include: Include) -> EntryId | Summary | msgspec.R
             return Summary(**summary_fields(record))
         case Include.FULL:
             return whole_entry(record)
-
-
-def tokens(size_bytes: int) -> int:
-    """Return the estimate of how many tokens a text of this size costs."""
-    return math.ceil(size_bytes / BYTES_PER_TOKEN)

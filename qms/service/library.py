@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from qms.domain.errors import UnavailableError
+from qms.domain.ports import Embedder
 from qms.fsio.disk import Disk
 from qms.inference.choose import Chosen, EmbedderKind
 from qms.search.pipeline import Models
@@ -26,6 +27,9 @@ EMBED_ENTRIES = 16
 
 QUIET_S = 1.0
 """Changes wait so long for others before they go into the keyword files."""
+
+RETRY_S = 5.0
+"""How long indexes that could not be made or written are left alone."""
 
 WAIT_S = 30.0
 """How long a search waits for indexes that are being made."""
@@ -106,16 +110,26 @@ class Library:
 
     def work(self) -> float:
         """Do the next piece of what waits; return for how many seconds nothing will."""
-        chosen = self._embedder()
+        embedder = self._embedder().embedder
         with self._lock:
-            everything = list(self._indexes.values())
-        for indexes in everything:
-            if not indexes.is_ready:
-                indexes.build(chosen.embedder)
-        waiting = sum(indexes.embed(chosen.embedder, EMBED_ENTRIES) for indexes in everything)
+            everything = list(self._indexes.items())
+        waits = [self._attempt(project, indexes, embedder) for project, indexes in everything]
+        return min(waits, default=math.inf)
+
+    def _attempt(self, project: str, indexes: StoreIndexes, embedder: Embedder) -> float:
+        # Indexes that cannot be made or written must not keep other stores from theirs.
+        try:
+            return self._tend(indexes, embedder)
+        except Exception:
+            log.exception("indexing failed", extra={"project": project})
+            return RETRY_S
+
+    def _tend(self, indexes: StoreIndexes, embedder: Embedder) -> float:
+        if not indexes.is_ready:
+            indexes.build(embedder)
+        waiting = indexes.embed(embedder, EMBED_ENTRIES)
         quiet_for = self._monotonic() - self._changed_at
-        for indexes in everything:
-            indexes.commit(is_quiet=quiet_for >= QUIET_S)
+        indexes.commit(is_quiet=quiet_for >= QUIET_S)
         if waiting:
             return 0.0
         return math.inf if quiet_for >= QUIET_S else QUIET_S - quiet_for

@@ -20,7 +20,8 @@ from qms.domain.queries import (
     matches_header,
     parse_sort,
 )
-from qms.service.answers import list_item, tokens
+from qms.search.budget import tokens
+from qms.service.answers import list_item
 from qms.service.calls import Call
 from qms.service.cursors import CursorSigner
 from qms.service.requests import Request, Response

@@ -242,8 +242,9 @@ def _embedded(records: Iterable[Record], embedder: Embedder) -> Iterable[Embedde
 
 
 def _own_vector(given: object, dimension: int) -> list[float] | None:
-    """Return the vector that came with an entry, if it fits the model."""
-    return given if isinstance(given, list) and len(given) == dimension else None
+    """Return the vector that came with an entry, if it fits the model and has a direction."""
+    fits = isinstance(given, list) and len(given) == dimension and any(given)
+    return given if fits else None  # type: ignore[return-value]  # numbers: the entry was checked
 
 
 def _is_current(view: StoreView, one: Embedded) -> bool:

@@ -1,0 +1,75 @@
+"""The library: indexes of every store, one thread, no store in the way of another."""
+
+from pathlib import Path
+
+import pytest
+
+from qms.domain.errors import UnavailableError
+from qms.inference.choose import Chosen, open_embedder
+from qms.service.library import RETRY_S, Library
+from qms.store.memory_store import MemoryStore
+from tests.support.boxes import PROJECT, StoreBox, statement
+
+
+def hashes() -> Chosen:
+    return open_embedder("hash", [])
+
+
+def filled(folder: Path, *locals_: str, project: str = PROJECT) -> MemoryStore:
+    box = StoreBox(folder, project=project)
+    for local in locals_:
+        box.put(statement(local, f"text of {local}", id=f"{project}:{local}"))
+    return box.store
+
+
+def test_what_waits_is_embedded_a_few_entries_at_a_time(tmp_path: Path) -> None:
+    store = filled(tmp_path / "p", *(f"e{number}" for number in range(40)))
+    library = Library(hashes, StoreBox(tmp_path / "q").disk)
+    library.add(store, tmp_path / "p" / "indexes")
+
+    waits = [library.work()]
+    first = library.backlog(store.project)
+    while library.backlog(store.project):
+        waits.append(library.work())
+
+    assert 0 < first < 40
+    assert waits[0] == 0.0
+    assert waits[-1] > 0.0
+
+
+@pytest.mark.fault("F25")
+def test_indexes_that_cannot_be_made_leave_those_of_other_stores_alone(tmp_path: Path) -> None:
+    broken, whole = filled(tmp_path / "a", "x"), filled(tmp_path / "b", "y", project="other")
+    library = Library(hashes, StoreBox(tmp_path / "q").disk)
+    in_the_way = tmp_path / "a" / "indexes"
+    in_the_way.write_text("a file where a folder should be", encoding="utf-8")
+    library.add(broken, in_the_way)
+    library.add(whole, tmp_path / "b" / "indexes")
+
+    assert library.work() == RETRY_S
+
+    assert library.backlog(whole.project) == 0
+    assert library.source(whole, with_superseded=False).vectors
+
+
+def test_a_search_that_finds_no_indexes_says_what_to_do(tmp_path: Path) -> None:
+    library = Library(hashes, StoreBox(tmp_path / "q").disk)
+
+    with pytest.raises(UnavailableError, match="try again"):
+        library.source(filled(tmp_path / "a", "x"), with_superseded=False)
+
+
+def test_a_vector_that_came_with_an_entry_is_used_if_it_fits(tmp_path: Path) -> None:
+    box = StoreBox(tmp_path / "p")
+    box.put(statement("fits", "nothing alike", embedding=[1.0, *[0.0] * 383]))
+    box.put(statement("short", "nothing alike either", embedding=[1.0, 2.0]))
+    box.put(statement("zeros", "nothing at all", embedding=[0.0] * 384))
+    library = Library(hashes, box.disk)
+    library.add(box.store, tmp_path / "indexes")
+
+    library.work()
+
+    vectors = library.source(box.store, with_superseded=False).vectors
+    assert vectors is not None
+    assert len(vectors) == 3
+    assert vectors.search([1.0, *[0.0] * 383], 1)[0][0].endswith(":fits")
