@@ -51,6 +51,14 @@ def test_a_house_without_trouble_is_healthy(house: House, as_reader: Door) -> No
     }
 
 
+def test_the_version_is_that_of_the_installation(
+    as_reader: Door, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("qms.service.health.__version__", "9.9.9")
+
+    assert as_reader("health")["version"] == "9.9.9"
+
+
 def test_the_embedder_and_what_waits_for_it_are_in_the_report(
     house: House, as_writer: Door, entry: EntryMaker
 ) -> None:
