@@ -47,7 +47,7 @@ def test_what_follows_a_double_dash_is_no_option(files: Terminal) -> None:
         (["--limt", "5", "list"], "memoryctl has no option '--limt'", "did you mean --limit?"),
         (["list", "--tag", "x", "--Q"], "memoryctl list has no option '--Q'", "see `memoryctl"),
         (["xyzzy"], "memoryctl has no command 'xyzzy'", "see `memoryctl --help`"),
-        ([], "memoryctl needs one of get, list, remember", "`memoryctl --help` says"),
+        ([], "memoryctl needs one of get, list, search, remember", "`memoryctl --help` says"),
         (["stores"], "memoryctl stores needs one of verify", "`memoryctl stores --help`"),
         (["get"], "missing argument 'ID'", "see `memoryctl get --help`"),
         (["list", "--kind", "song"], "invalid value for '--kind'", "see `memoryctl list --help`"),
