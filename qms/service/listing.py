@@ -73,6 +73,12 @@ def list_entries(call: Call, request: ListRequest) -> ListAnswer:
     return _fitted(found, page.size, sort, signer, request)
 
 
+def newest(call: Call, wanted: Filter) -> Iterator[Record]:
+    """Yield the project's living entries that match, the last changed first."""
+    records = call.house.orderings(call.store).sorted_by("updated")
+    return (record for record in reversed(records) if _matches(record, wanted, call.now))
+
+
 def check_format(given: str) -> None:
     """Raise `InvalidInputError` for a format that this server does not write."""
     if given not in FORMATS:

@@ -1,7 +1,7 @@
 """The command table: one row for every operation that is offered to the outside."""
 
 from qms.domain.access import AccessTier
-from qms.service import entries, graph, health, listing, searching, stores, system
+from qms.service import entries, first_look, graph, health, listing, searching, stores, system
 from qms.service.answers import EntryAnswer
 from qms.service.calls import Command
 from qms.service.requests import NoArguments
@@ -82,6 +82,30 @@ TABLE: tuple[Command, ...] = (
         handler=searching.search_entries,
         help="Find entries by words and meaning, best first",
         example={"query": {"text": "when does the index get rebuilt", "maxResults": 5}},
+        read_only=True,
+        idempotent=True,
+    ),
+    Command(
+        name="listCurated",
+        toolset="core",
+        least=AccessTier.READER,
+        request=first_look.CuratedRequest,
+        response=first_look.CuratedAnswer,
+        handler=first_look.list_curated,
+        help="List the canonical and curated entries, the most trusted first",
+        example={"tier": "canonical"},
+        read_only=True,
+        idempotent=True,
+    ),
+    Command(
+        name="coldStart",
+        toolset="core",
+        least=AccessTier.READER,
+        request=first_look.ColdStartRequest,
+        response=first_look.ColdStartAnswer,
+        handler=first_look.cold_start,
+        help="Tell what to know first: pinned, canonical, open tasks, recent",
+        example={"maxTokens": 1000},
         read_only=True,
         idempotent=True,
     ),

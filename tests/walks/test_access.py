@@ -28,6 +28,8 @@ LEAST = {
     "patchEntry": "writer",
     "deleteEntry": "writer",
     "searchEntries": "reader",
+    "listCurated": "reader",
+    "coldStart": "reader",
     "relatedEntries": "reader",
     "bulkImport": "writer",
     "health": "reader",
