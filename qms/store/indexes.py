@@ -21,6 +21,7 @@ from qms.fsio.disk import Disk
 from qms.index.columns import Columns
 from qms.index.documents import IndexDocument, index_document
 from qms.index.keyword import KeywordIndex
+from qms.index.keyword_files import MANIFEST
 from qms.index.vector import Embedded, VectorIndex
 from qms.index.vector_file import Refusal
 from qms.store.memory_store import MemoryStore
@@ -56,6 +57,7 @@ class StoreIndexes:
         self._backlog: dict[str, None] = {}
         self._superseding: dict[str, frozenset[str]] = {}
         self.problem: str | None = None
+        self._distrust_files()
         store.subscribe(self.follow)
 
     @property
@@ -157,12 +159,25 @@ class StoreIndexes:
             log.warning("indexes not saved", extra={"reason": error.strerror})
         built.keyword.close()
 
+    def _distrust_files(self) -> None:
+        """Have keyword files made anew when the store's sequences say nothing about them.
+
+        At once, and not in `build`: the sequences may have caught up at the next start.
+        """
+        if self._folder is None or not self._store.is_read_anew:
+            return
+        try:
+            self._disk.remove(self._folder / "tantivy" / MANIFEST)
+        except OSError as error:
+            log.warning("keyword files not dropped", extra={"reason": error.strerror})
+
     def _open_keyword(self, view: StoreView, documents: list[IndexDocument]) -> KeywordIndex:
         folder = self._folder / "tantivy" if self._folder else None
         keyword = KeywordIndex.open(folder, disk=self._disk)
         missed = self._store.uncut()
         first = missed[0][0] if missed else view.sequence + 1
-        if keyword.refused is None and first - 1 <= keyword.sequence <= view.sequence:
+        is_known = keyword.refused is None and not self._store.is_read_anew
+        if is_known and first - 1 <= keyword.sequence <= view.sequence:
             for sequence, change_set in missed:
                 if keyword.sequence < sequence <= view.sequence:
                     keyword.apply(sequence, *_changes(change_set))
