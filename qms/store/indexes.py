@@ -57,6 +57,8 @@ class StoreIndexes:
         self._backlog: dict[str, None] = {}
         self._superseding: dict[str, frozenset[str]] = {}
         self.problem: str | None = None
+        self.rests_until = 0.0
+        """What failed is left alone until then, by the monotonic clock."""
         self._distrust_files()
         store.subscribe(self.follow)
 

@@ -52,6 +52,28 @@ def test_indexes_that_cannot_be_made_leave_those_of_other_stores_alone(tmp_path:
     assert library.source(whole, with_superseded=False).vectors
 
 
+@pytest.mark.fault("F25")
+def test_indexes_that_cannot_be_made_rest_while_other_stores_work(tmp_path: Path) -> None:
+    broken = filled(tmp_path / "a", "x")
+    whole = filled(tmp_path / "b", *(f"e{number}" for number in range(40)), project="other")
+    now = [0.0]
+    library = Library(hashes, StoreBox(tmp_path / "q").disk, monotonic=lambda: now[0])
+    in_the_way = tmp_path / "a" / "indexes"
+    in_the_way.write_text("a file where a folder should be", encoding="utf-8")
+    library.add(broken, in_the_way)
+    library.add(whole, tmp_path / "b" / "indexes")
+
+    library.work()
+    in_the_way.unlink()
+    library.work()
+
+    with pytest.raises(UnavailableError, match="cannot be made"):
+        library.source(broken, with_superseded=False)
+    now[0] = RETRY_S
+    library.work()
+    assert library.source(broken, with_superseded=False).vectors
+
+
 def test_a_search_that_finds_no_indexes_says_what_to_do(tmp_path: Path) -> None:
     library = Library(hashes, StoreBox(tmp_path / "q").disk)
 
