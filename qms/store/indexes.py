@@ -16,6 +16,7 @@ import msgspec
 from qms.codec.lines import decode_header, decode_line
 from qms.domain.changes import ChangeSet, Put
 from qms.domain.entry import CurationTier, Header
+from qms.domain.errors import UnavailableError
 from qms.domain.ports import Embedder
 from qms.fsio.disk import Disk
 from qms.index.columns import Columns
@@ -52,7 +53,8 @@ class StoreIndexes:
         self._disk = disk
         self._lock = threading.Lock()
         self._is_ready = threading.Event()
-        self._missed: list[tuple[int, ChangeSet]] = []
+        self._missed: list[tuple[int, ChangeSet]] | None = None
+        """What happens while `build` runs; before that there is nothing to miss."""
         self._built: Built | None = None
         self._backlog: dict[str, None] = {}
         self._superseding: dict[str, frozenset[str]] = {}
@@ -89,6 +91,15 @@ class StoreIndexes:
 
     def build(self, embedder: Embedder | None) -> None:
         """Open what is on disk, make what is not, and serve from now on."""
+        missed: list[tuple[int, ChangeSet]] = []
+        with self._lock:
+            self._missed = missed
+        try:
+            self._build(embedder, missed)
+        finally:
+            self._missed = None
+
+    def _build(self, embedder: Embedder | None, missed: list[tuple[int, ChangeSet]]) -> None:
         view = self._store.view
         records = self._store.in_file_order(view)
         documents = [index_document(record.header, record.document()) for record in records]
@@ -102,19 +113,18 @@ class StoreIndexes:
             if vectors is not None:
                 wanted = (record for record in records if vectors.mark_of(record.header.id) is None)
                 self._backlog.update(dict.fromkeys(record.header.id for record in wanted))
-            for sequence, change_set in self._missed:
+            for sequence, change_set in missed:
                 if sequence > view.sequence:
                     self._apply(self._built, sequence, change_set)
-            self._missed = []
             self._is_ready.set()
 
     def follow(self, sequence: int, change_set: ChangeSet) -> None:
         """Take in what a commit did."""
         with self._lock:
-            if self._built is None:
-                self._missed.append((sequence, change_set))
-            else:
+            if self._built is not None:
                 self._apply(self._built, sequence, change_set)
+            elif self._missed is not None:
+                self._missed.append((sequence, change_set))
 
     def embed(self, embedder: Embedder, most: int) -> int:
         """Give up to `most` waiting entries their vectors; return how many still wait."""
@@ -151,15 +161,21 @@ class StoreIndexes:
         built = self._built
         if built is None:
             return
-        try:
-            if built.keyword.pending:
-                built.keyword.commit()
-            if built.vectors is not None and self._folder is not None:
-                path = self._folder / "vectors.dat"
-                built.vectors.save(path, self._disk, sequence=self._store.view.sequence)
-        except OSError as error:
-            log.warning("indexes not saved", extra={"reason": error.strerror})
+        for save in (self._save_words, self._save_vectors):
+            try:
+                save(built)
+            except (OSError, UnavailableError) as error:
+                log.warning("indexes not saved", extra={"reason": str(error)})
         built.keyword.close()
+
+    def _save_words(self, built: Built) -> None:
+        if built.keyword.pending:
+            built.keyword.commit()
+
+    def _save_vectors(self, built: Built) -> None:
+        if built.vectors is not None and self._folder is not None:
+            path = self._folder / "vectors.dat"
+            built.vectors.save(path, self._disk, sequence=self._store.view.sequence)
 
     def _distrust_files(self) -> None:
         """Have keyword files made anew when the store's sequences say nothing about them.

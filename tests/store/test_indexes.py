@@ -1,12 +1,20 @@
 """The indexes of a store: in step with its entries, whatever happened to store and disk."""
 
+import errno
+import gc
+import os
+from functools import partial
 from pathlib import Path
 
+from qms.domain.changes import ChangeSet
 from qms.domain.limits import DEFAULT_LIMITS
+from qms.fsio.disk import Disk
+from qms.index.keyword_files import MANIFEST
 from qms.inference.hash_embedder import HashEmbedder
 from qms.search.pipeline import Models, search
 from qms.search.query import SearchQuery
 from qms.search.sources import Source
+from qms.store.draft import Draft
 from qms.store.indexes import StoreIndexes
 from tests.support.boxes import NOW, StoreBox, statement
 
@@ -70,4 +78,51 @@ def test_a_start_without_searches_after_a_lost_base_leaves_no_old_words(tmp_path
     indexes = made(box)
 
     assert words(box, indexes, "cherry") == ["a"]
+    stop(box, indexes)
+
+
+class NoWords(Disk):
+    """A disk that does not take the keyword index while `is_full`."""
+
+    is_full = False
+
+    def put(self, path: Path, data: bytes, *, mode: int = 0o600) -> None:
+        if self.is_full and path.name == MANIFEST:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        super().put(path, data, mode=mode)
+
+
+def test_vectors_are_saved_even_if_words_cannot_be(tmp_path: Path) -> None:
+    disk = NoWords()
+    box = StoreBox(tmp_path, disk=disk)
+    indexes = made(box)
+    box.put(statement("a", "apple"))
+    indexes.embed(EMBEDDER, 10)
+    disk.is_full = True
+    stop(box, indexes)
+    disk.is_full = False
+
+    again = made(box)
+
+    assert again.backlog == 0
+    assert words(box, again, "apple") == ["a"]
+    stop(box, again)
+
+
+def test_changes_before_the_indexes_are_made_are_not_kept_for_them(tmp_path: Path) -> None:
+    box = StoreBox(tmp_path)
+    indexes = StoreIndexes(box.store, box.folder / FOLDER, box.disk)
+    for number in range(10):
+        plan = partial(Draft.put, document=statement("a", f"apple {number}"))
+        box.store.commit(box.origin("only here"), plan)
+    box.fold()
+    gc.collect()
+
+    held = [
+        one for one in gc.get_objects() if isinstance(one, ChangeSet) and one.command == "only here"
+    ]
+
+    assert held == []
+    indexes.build(EMBEDDER)
+    assert words(box, indexes, "apple") == ["a"]
     stop(box, indexes)
