@@ -142,6 +142,7 @@ class Library:
         if not indexes.is_ready:
             indexes.build(embedder)
         waiting = indexes.embed(embedder, EMBED_ENTRIES)
+        indexes.compact()
         quiet_for = self._monotonic() - self._changed_at
         indexes.commit(is_quiet=quiet_for >= QUIET_S)
         if waiting:

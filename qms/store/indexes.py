@@ -146,6 +146,20 @@ class StoreIndexes:
                     self._backlog.pop(one.entry_id, None)
             return len(self._backlog)
 
+    def compact(self) -> None:
+        """Give up the slots of entries that are gone, once they are most of them.
+
+        The thread that calls `embed` calls this: both hold on to the vectors between two steps.
+        """
+        with self._lock:
+            built = self._built
+            if built is None or not built.columns.is_sparse:
+                return
+            columns, vectors = built.columns.compacted(), built.vectors
+            if vectors is not None:
+                vectors = vectors.compacted(columns.slots)
+            self._built = Built(columns, built.keyword, vectors)
+
     def commit(self, *, is_quiet: bool) -> None:
         """Bring waiting changes into the keyword files when there are many, or nobody writes."""
         built = self._built

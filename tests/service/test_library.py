@@ -74,6 +74,29 @@ def test_indexes_that_cannot_be_made_rest_while_other_stores_work(tmp_path: Path
     assert library.source(broken, with_superseded=False).vectors
 
 
+def test_entries_that_are_gone_do_not_stay_in_the_indexes(tmp_path: Path) -> None:
+    box = StoreBox(tmp_path / "p")
+    box.put(statement("gone", "to be removed"), statement("stays", "an entry that stays"))
+    library = Library(hashes, box.disk)
+    library.add(box.store, tmp_path / "indexes")
+    library.work()
+    for round_ in range(5):
+        names = [f"{round_}-{number}" for number in range(1000)]
+        box.put(*(statement(name, "short-lived") for name in names))
+        box.remove(*names)
+    box.remove("gone")
+
+    library.work()
+
+    source = library.source(box.store, with_superseded=False)
+    assert source.vectors is not None
+    assert source.vectors.ids() == ["p:stays"]
+    assert len(source.columns.slots) == 1
+    box.put(statement("new", "an entry that comes later"))
+    library.work()
+    assert set(source.vectors.ids()) == {"p:stays", "p:new"}
+
+
 def test_a_search_that_finds_no_indexes_says_what_to_do(tmp_path: Path) -> None:
     library = Library(hashes, StoreBox(tmp_path / "q").disk)
 
