@@ -136,13 +136,15 @@ class StoreIndexes:
         records = [record for one in chosen if (record := self._store.view.get(one)) is not None]
         embedded = list(_embedded(records, embedder))
         with self._lock:
-            built.vectors.put_all(one for one in embedded if _is_current(self._store.view, one))
+            current = [one for one in embedded if _is_current(self._store.view, one)]
+            built.vectors.put_all(one for one in current if _has_vectors(one))
             for entry_id in chosen:
                 record = self._store.view.get(entry_id)
                 if record is None or built.vectors.mark_of(entry_id) == mark_of(record.line):
                     self._backlog.pop(entry_id, None)
-            for one in embedded:
-                if not len(one.vectors):  # type: ignore[arg-type]  # an array or a list
+            for one in current:
+                if not _has_vectors(one):
+                    built.vectors.remove(one.entry_id)
                     self._backlog.pop(one.entry_id, None)
             return len(self._backlog)
 
@@ -296,8 +298,11 @@ def _own_vector(given: object, dimension: int) -> list[float] | None:
 
 def _is_current(view: StoreView, one: Embedded) -> bool:
     record = view.get(one.entry_id)
-    has_vectors = len(one.vectors) > 0  # type: ignore[arg-type]  # an array or a list
-    return record is not None and has_vectors and mark_of(record.line) == one.mark
+    return record is not None and mark_of(record.line) == one.mark
+
+
+def _has_vectors(one: Embedded) -> bool:
+    return len(one.vectors) > 0  # type: ignore[arg-type]  # an array or a list
 
 
 def _changes(change_set: ChangeSet) -> tuple[list[IndexDocument], list[str]]:

@@ -3,8 +3,12 @@
 import errno
 import gc
 import os
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
 
 from qms.domain.changes import ChangeSet
 from qms.domain.limits import DEFAULT_LIMITS
@@ -126,3 +130,50 @@ def test_changes_before_the_indexes_are_made_are_not_kept_for_them(tmp_path: Pat
     indexes.build(EMBEDDER)
     assert words(box, indexes, "apple") == ["a"]
     stop(box, indexes)
+
+
+class NothingToSay(HashEmbedder):
+    """An embedder for which a text with the word `silence` has no pieces."""
+
+    before_embedding: Callable[[], None] = staticmethod(lambda: None)
+
+    def pieces(self, text: str) -> list[str]:
+        return [] if "silence" in text else super().pieces(text)
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        self.before_embedding()
+        return super().embed(texts)
+
+
+def test_an_entry_with_nothing_left_to_embed_loses_its_old_vectors(tmp_path: Path) -> None:
+    box, embedder = StoreBox(tmp_path), NothingToSay()
+    indexes = made(box)
+    box.put(statement("a", "apple"))
+    indexes.embed(embedder, 10)
+    box.put(statement("a", "silence"))
+
+    assert indexes.embed(embedder, 10) == 0
+
+    assert embedded_ids(indexes) == []
+    stop(box, indexes)
+
+
+def test_an_entry_that_gets_a_text_while_it_is_embedded_gets_vectors(tmp_path: Path) -> None:
+    box, embedder = StoreBox(tmp_path), NothingToSay()
+    indexes = made(box)
+    box.put(statement("a", "silence"))
+    embedder.before_embedding = lambda: box.put(statement("a", "apple"))
+
+    assert indexes.embed(embedder, 10) == 1
+    embedder.before_embedding = lambda: None
+    assert indexes.embed(embedder, 10) == 0
+
+    assert embedded_ids(indexes) == ["p:a"]
+    stop(box, indexes)
+
+
+def embedded_ids(indexes: StoreIndexes) -> list[str]:
+    built = indexes.wait(0)
+    assert built is not None
+    assert built.vectors is not None
+    return built.vectors.ids()
