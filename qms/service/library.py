@@ -9,6 +9,7 @@ import math
 import threading
 import time
 from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
 
 from qms.domain.errors import UnavailableError
@@ -90,7 +91,7 @@ class Library:
         chosen = self._embedder()
         return Models(embedder=chosen.embedder, is_hash=chosen.kind is EmbedderKind.HASH)
 
-    def source(self, store: MemoryStore, *, with_superseded: bool) -> Source:
+    def source(self, store: MemoryStore, *, now: datetime, with_superseded: bool) -> Source:
         """Return what a search reads of a store, waiting until its indexes are made.
 
         Raises:
@@ -109,7 +110,7 @@ class Library:
             columns=built.columns,
             keyword=built.keyword,
             vectors=built.vectors,
-            superseded=() if with_superseded else indexes.superseded(),
+            superseded=() if with_superseded else indexes.superseded(now),
         )
 
     def work(self) -> float:

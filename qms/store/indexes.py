@@ -9,6 +9,7 @@ import logging
 import threading
 import zlib
 from collections.abc import Iterable
+from datetime import datetime
 from pathlib import Path
 
 import msgspec
@@ -17,6 +18,7 @@ from qms.codec.lines import decode_header, decode_line
 from qms.domain.changes import ChangeSet, Put
 from qms.domain.entry import CurationTier, Header
 from qms.domain.errors import UnavailableError
+from qms.domain.lifecycle import is_expired
 from qms.domain.ports import Embedder
 from qms.fsio.disk import Disk
 from qms.index.columns import Columns
@@ -79,14 +81,18 @@ class StoreIndexes:
         self._is_ready.wait(timeout_s)
         return self._built
 
-    def superseded(self) -> frozenset[str]:
-        """Return the entries that one at least as trusted has replaced."""
-        view = self._store.view
+    def superseded(self, now: datetime) -> frozenset[str]:
+        """Return the entries that a living one, at least as trusted, has replaced.
+
+        Two that replace each other would both be lost to every search: neither is.
+        """
+        view, superseding = self._store.view, dict(self._superseding)
         return frozenset(
             target
-            for source, targets in list(self._superseding.items())
+            for source, targets in superseding.items()
             for target in targets
-            if _retires(view, source, target)
+            if _retires(view, source, target, now)
+            and not (source in superseding.get(target, ()) and _retires(view, target, source, now))
         )
 
     def build(self, embedder: Embedder | None) -> None:
@@ -319,9 +325,11 @@ def _changes(change_set: ChangeSet) -> tuple[list[IndexDocument], list[str]]:
     return list(put.values()), list(removed)
 
 
-def _retires(view: StoreView, source: str, target: str) -> bool:
+def _retires(view: StoreView, source: str, target: str, now: datetime) -> bool:
     """Say whether whoever wrote the source may have replaced the target, and not only proposes."""
     newer, older = view.get(source), view.get(target)
     if newer is None or older is None or older.header.is_permanent:
+        return False
+    if is_expired(newer.header, now):
         return False
     return _TRUST[newer.header.curation_tier] >= _TRUST[older.header.curation_tier]

@@ -8,7 +8,7 @@ from qms.domain.errors import UnavailableError
 from qms.inference.choose import Chosen, open_embedder
 from qms.service.library import RETRY_S, Library
 from qms.store.memory_store import MemoryStore
-from tests.support.boxes import PROJECT, StoreBox, statement
+from tests.support.boxes import NOW, PROJECT, StoreBox, statement
 
 
 def hashes() -> Chosen:
@@ -49,7 +49,7 @@ def test_indexes_that_cannot_be_made_leave_those_of_other_stores_alone(tmp_path:
     assert library.work() == RETRY_S
 
     assert library.backlog(whole.project) == 0
-    assert library.source(whole, with_superseded=False).vectors
+    assert library.source(whole, now=NOW, with_superseded=False).vectors
 
 
 @pytest.mark.fault("F25")
@@ -68,10 +68,10 @@ def test_indexes_that_cannot_be_made_rest_while_other_stores_work(tmp_path: Path
     library.work()
 
     with pytest.raises(UnavailableError, match="cannot be made"):
-        library.source(broken, with_superseded=False)
+        library.source(broken, now=NOW, with_superseded=False)
     now[0] = RETRY_S
     library.work()
-    assert library.source(broken, with_superseded=False).vectors
+    assert library.source(broken, now=NOW, with_superseded=False).vectors
 
 
 def test_entries_that_are_gone_do_not_stay_in_the_indexes(tmp_path: Path) -> None:
@@ -88,7 +88,7 @@ def test_entries_that_are_gone_do_not_stay_in_the_indexes(tmp_path: Path) -> Non
 
     library.work()
 
-    source = library.source(box.store, with_superseded=False)
+    source = library.source(box.store, now=NOW, with_superseded=False)
     assert source.vectors is not None
     assert source.vectors.ids() == ["p:stays"]
     assert len(source.columns.slots) == 1
@@ -101,7 +101,7 @@ def test_a_search_that_finds_no_indexes_says_what_to_do(tmp_path: Path) -> None:
     library = Library(hashes, StoreBox(tmp_path / "q").disk)
 
     with pytest.raises(UnavailableError, match="try again"):
-        library.source(filled(tmp_path / "a", "x"), with_superseded=False)
+        library.source(filled(tmp_path / "a", "x"), now=NOW, with_superseded=False)
 
 
 def test_a_vector_that_came_with_an_entry_is_used_if_it_fits(tmp_path: Path) -> None:
@@ -114,7 +114,7 @@ def test_a_vector_that_came_with_an_entry_is_used_if_it_fits(tmp_path: Path) -> 
 
     library.work()
 
-    vectors = library.source(box.store, with_superseded=False).vectors
+    vectors = library.source(box.store, now=NOW, with_superseded=False).vectors
     assert vectors is not None
     assert len(vectors) == 3
     assert vectors.search([1.0, *[0.0] * 383], 1)[0][0].endswith(":fits")

@@ -45,7 +45,7 @@ def words(box: StoreBox, indexes: StoreIndexes, text: str) -> list[str]:
         view=box.store.view,
         columns=built.columns,
         keyword=built.keyword,
-        superseded=indexes.superseded(),
+        superseded=indexes.superseded(NOW),
     )
     found = search(
         [source], SearchQuery(text=text), models=Models(), limits=DEFAULT_LIMITS, now=NOW
@@ -177,3 +177,32 @@ def embedded_ids(indexes: StoreIndexes) -> list[str]:
     assert built is not None
     assert built.vectors is not None
     return built.vectors.ids()
+
+
+def replaces(local: str) -> list[dict[str, str]]:
+    return [{"targetId": f"p:{local}", "type": "supersedes"}]
+
+
+def test_an_expired_entry_does_not_hide_the_one_it_replaced(tmp_path: Path) -> None:
+    box = StoreBox(tmp_path)
+    indexes = made(box)
+    past, future = "2026-01-02T00:00:00.000Z", "2026-02-01T00:00:00.000Z"
+    box.put(statement("a", "apple"), statement("b", "pear"))
+    box.put(statement("c", "cherry apple", ttlUtc=past, relations=replaces("a")))
+    box.put(statement("d", "cherry pear", ttlUtc=future, relations=replaces("b")))
+
+    assert words(box, indexes, "apple") == ["a"]
+    assert words(box, indexes, "pear") == ["d"]
+    stop(box, indexes)
+
+
+def test_two_entries_that_replace_each_other_are_both_found(tmp_path: Path) -> None:
+    box = StoreBox(tmp_path)
+    indexes = made(box)
+    box.put(
+        statement("a", "apple", relations=replaces("b")),
+        statement("b", "apple", relations=replaces("a")),
+    )
+
+    assert sorted(words(box, indexes, "apple")) == ["a", "b"]
+    stop(box, indexes)
