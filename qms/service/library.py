@@ -9,6 +9,7 @@ import math
 import threading
 import time
 from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
 
 from qms.domain.errors import UnavailableError
@@ -29,7 +30,10 @@ QUIET_S = 1.0
 """Changes wait so long for others before they go into the keyword files."""
 
 RETRY_S = 5.0
-"""How long indexes that could not be made or written are left alone."""
+"""How long indexes that could not be made or written are left alone, at least."""
+
+RETRY_FACTOR = 20
+"""They rest so many times as long as the attempt took, so that no large store keeps a core busy."""
 
 WAIT_S = 30.0
 """How long a search waits for indexes that are being made."""
@@ -87,7 +91,7 @@ class Library:
         chosen = self._embedder()
         return Models(embedder=chosen.embedder, is_hash=chosen.kind is EmbedderKind.HASH)
 
-    def source(self, store: MemoryStore, *, with_superseded: bool) -> Source:
+    def source(self, store: MemoryStore, *, now: datetime, with_superseded: bool) -> Source:
         """Return what a search reads of a store, waiting until its indexes are made.
 
         Raises:
@@ -96,8 +100,9 @@ class Library:
         indexes = self._indexes.get(store.project)
         built = self._built(indexes) if indexes else None
         if indexes is None or built is None:
+            state = "cannot be made now" if indexes and indexes.problem else "are still being made"
             raise UnavailableError(
-                f"the indexes of {store.project} are still being made: try again in a moment",
+                f"the indexes of {store.project} {state}: try again in a moment",
                 project=store.project,
             )
         return Source(
@@ -105,7 +110,7 @@ class Library:
             columns=built.columns,
             keyword=built.keyword,
             vectors=built.vectors,
-            superseded=() if with_superseded else indexes.superseded(),
+            superseded=() if with_superseded else indexes.superseded(now),
         )
 
     def work(self) -> float:
@@ -118,16 +123,27 @@ class Library:
 
     def _attempt(self, project: str, indexes: StoreIndexes, embedder: Embedder) -> float:
         # Indexes that cannot be made or written must not keep other stores from theirs.
+        began = self._monotonic()
+        rest = indexes.rests_until - began
+        if rest > 0:
+            return rest
         try:
-            return self._tend(indexes, embedder)
-        except Exception:
+            wait = self._tend(indexes, embedder)
+        except Exception as error:
             log.exception("indexing failed", extra={"project": project})
-            return RETRY_S
+            indexes.problem = type(error).__name__
+            now = self._monotonic()
+            rest = max(RETRY_S, RETRY_FACTOR * (now - began))
+            indexes.rests_until = now + rest
+            return rest
+        indexes.problem = None
+        return wait
 
     def _tend(self, indexes: StoreIndexes, embedder: Embedder) -> float:
         if not indexes.is_ready:
             indexes.build(embedder)
         waiting = indexes.embed(embedder, EMBED_ENTRIES)
+        indexes.compact()
         quiet_for = self._monotonic() - self._changed_at
         indexes.commit(is_quiet=quiet_for >= QUIET_S)
         if waiting:
@@ -137,7 +153,8 @@ class Library:
     def _built(self, indexes: StoreIndexes) -> Built | None:
         if not self._in_background and not indexes.is_ready:
             indexes.build(self._embedder().embedder)
-        return indexes.wait(WAIT_S)
+        # Whoever waited for what has failed would only keep a worker from other searches.
+        return indexes.wait(0.0 if indexes.problem else WAIT_S)
 
     def _embedder(self) -> Chosen:
         with self._opening:

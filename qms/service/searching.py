@@ -85,12 +85,12 @@ def search_entries(call: Call, request: SearchRequest) -> SearchAnswer:
 
 def _sources(call: Call, query: SearchQuery) -> list[Source]:
     library, with_superseded = call.house.library, query.include_superseded
-    sources = [library.source(call.store, with_superseded=with_superseded)]
+    sources = [library.source(call.store, now=call.now, with_superseded=with_superseded)]
     shared = call.shared if query.include_shared else None
     if shared is not None:
         with suppress(UnavailableError):
             store = call.house.catalog.get(shared)
-            sources.append(library.source(store, with_superseded=with_superseded))
+            sources.append(library.source(store, now=call.now, with_superseded=with_superseded))
     return sources
 
 

@@ -75,6 +75,7 @@ class FileSide:
         self.failure: str | None = None
         """Why the last fold or reload did not come to pass."""
         self.needs_base = False
+        self.is_read_anew = False
         self.before_cut: Callable[[list[JournalRecord]], None] = _ignore
         self.last_fold_utc: datetime | None = None
         self.fold_took_s = 0.0

@@ -9,6 +9,7 @@ import logging
 import threading
 import zlib
 from collections.abc import Iterable
+from datetime import datetime
 from pathlib import Path
 
 import msgspec
@@ -16,11 +17,14 @@ import msgspec
 from qms.codec.lines import decode_header, decode_line
 from qms.domain.changes import ChangeSet, Put
 from qms.domain.entry import CurationTier, Header
+from qms.domain.errors import UnavailableError
+from qms.domain.lifecycle import is_expired
 from qms.domain.ports import Embedder
 from qms.fsio.disk import Disk
 from qms.index.columns import Columns
 from qms.index.documents import IndexDocument, index_document
 from qms.index.keyword import KeywordIndex
+from qms.index.keyword_files import MANIFEST
 from qms.index.vector import Embedded, VectorIndex
 from qms.index.vector_file import Refusal
 from qms.store.memory_store import MemoryStore
@@ -51,11 +55,15 @@ class StoreIndexes:
         self._disk = disk
         self._lock = threading.Lock()
         self._is_ready = threading.Event()
-        self._missed: list[tuple[int, ChangeSet]] = []
+        self._missed: list[tuple[int, ChangeSet]] | None = None
+        """What happens while `build` runs; before that there is nothing to miss."""
         self._built: Built | None = None
         self._backlog: dict[str, None] = {}
         self._superseding: dict[str, frozenset[str]] = {}
         self.problem: str | None = None
+        self.rests_until = 0.0
+        """What failed is left alone until then, by the monotonic clock."""
+        self._distrust_files()
         store.subscribe(self.follow)
 
     @property
@@ -73,18 +81,31 @@ class StoreIndexes:
         self._is_ready.wait(timeout_s)
         return self._built
 
-    def superseded(self) -> frozenset[str]:
-        """Return the entries that one at least as trusted has replaced."""
-        view = self._store.view
+    def superseded(self, now: datetime) -> frozenset[str]:
+        """Return the entries that a living one, at least as trusted, has replaced.
+
+        Two that replace each other would both be lost to every search: neither is.
+        """
+        view, superseding = self._store.view, dict(self._superseding)
         return frozenset(
             target
-            for source, targets in list(self._superseding.items())
+            for source, targets in superseding.items()
             for target in targets
-            if _retires(view, source, target)
+            if _retires(view, source, target, now)
+            and not (source in superseding.get(target, ()) and _retires(view, target, source, now))
         )
 
     def build(self, embedder: Embedder | None) -> None:
         """Open what is on disk, make what is not, and serve from now on."""
+        missed: list[tuple[int, ChangeSet]] = []
+        with self._lock:
+            self._missed = missed
+        try:
+            self._build(embedder, missed)
+        finally:
+            self._missed = None
+
+    def _build(self, embedder: Embedder | None, missed: list[tuple[int, ChangeSet]]) -> None:
         view = self._store.view
         records = self._store.in_file_order(view)
         documents = [index_document(record.header, record.document()) for record in records]
@@ -98,19 +119,18 @@ class StoreIndexes:
             if vectors is not None:
                 wanted = (record for record in records if vectors.mark_of(record.header.id) is None)
                 self._backlog.update(dict.fromkeys(record.header.id for record in wanted))
-            for sequence, change_set in self._missed:
+            for sequence, change_set in missed:
                 if sequence > view.sequence:
                     self._apply(self._built, sequence, change_set)
-            self._missed = []
             self._is_ready.set()
 
     def follow(self, sequence: int, change_set: ChangeSet) -> None:
         """Take in what a commit did."""
         with self._lock:
-            if self._built is None:
-                self._missed.append((sequence, change_set))
-            else:
+            if self._built is not None:
                 self._apply(self._built, sequence, change_set)
+            elif self._missed is not None:
+                self._missed.append((sequence, change_set))
 
     def embed(self, embedder: Embedder, most: int) -> int:
         """Give up to `most` waiting entries their vectors; return how many still wait."""
@@ -122,15 +142,31 @@ class StoreIndexes:
         records = [record for one in chosen if (record := self._store.view.get(one)) is not None]
         embedded = list(_embedded(records, embedder))
         with self._lock:
-            built.vectors.put_all(one for one in embedded if _is_current(self._store.view, one))
+            current = [one for one in embedded if _is_current(self._store.view, one)]
+            built.vectors.put_all(one for one in current if _has_vectors(one))
             for entry_id in chosen:
                 record = self._store.view.get(entry_id)
                 if record is None or built.vectors.mark_of(entry_id) == mark_of(record.line):
                     self._backlog.pop(entry_id, None)
-            for one in embedded:
-                if not len(one.vectors):  # type: ignore[arg-type]  # an array or a list
+            for one in current:
+                if not _has_vectors(one):
+                    built.vectors.remove(one.entry_id)
                     self._backlog.pop(one.entry_id, None)
             return len(self._backlog)
+
+    def compact(self) -> None:
+        """Give up the slots of entries that are gone, once they are most of them.
+
+        The thread that calls `embed` calls this: both hold on to the vectors between two steps.
+        """
+        with self._lock:
+            built = self._built
+            if built is None or not built.columns.is_sparse:
+                return
+            columns, vectors = built.columns.compacted(), built.vectors
+            if vectors is not None:
+                vectors = vectors.compacted(columns.slots)
+            self._built = Built(columns, built.keyword, vectors)
 
     def commit(self, *, is_quiet: bool) -> None:
         """Bring waiting changes into the keyword files when there are many, or nobody writes."""
@@ -147,22 +183,41 @@ class StoreIndexes:
         built = self._built
         if built is None:
             return
-        try:
-            if built.keyword.pending:
-                built.keyword.commit()
-            if built.vectors is not None and self._folder is not None:
-                path = self._folder / "vectors.dat"
-                built.vectors.save(path, self._disk, sequence=self._store.view.sequence)
-        except OSError as error:
-            log.warning("indexes not saved", extra={"reason": error.strerror})
+        for save in (self._save_words, self._save_vectors):
+            try:
+                save(built)
+            except (OSError, UnavailableError) as error:
+                log.warning("indexes not saved", extra={"reason": str(error)})
         built.keyword.close()
+
+    def _save_words(self, built: Built) -> None:
+        if built.keyword.pending:
+            built.keyword.commit()
+
+    def _save_vectors(self, built: Built) -> None:
+        if built.vectors is not None and self._folder is not None:
+            path = self._folder / "vectors.dat"
+            built.vectors.save(path, self._disk, sequence=self._store.view.sequence)
+
+    def _distrust_files(self) -> None:
+        """Have keyword files made anew when the store's sequences say nothing about them.
+
+        At once, and not in `build`: the sequences may have caught up at the next start.
+        """
+        if self._folder is None or not self._store.is_read_anew:
+            return
+        try:
+            self._disk.remove(self._folder / "tantivy" / MANIFEST)
+        except OSError as error:
+            log.warning("keyword files not dropped", extra={"reason": error.strerror})
 
     def _open_keyword(self, view: StoreView, documents: list[IndexDocument]) -> KeywordIndex:
         folder = self._folder / "tantivy" if self._folder else None
         keyword = KeywordIndex.open(folder, disk=self._disk)
         missed = self._store.uncut()
         first = missed[0][0] if missed else view.sequence + 1
-        if keyword.refused is None and first - 1 <= keyword.sequence <= view.sequence:
+        is_known = keyword.refused is None and not self._store.is_read_anew
+        if is_known and first - 1 <= keyword.sequence <= view.sequence:
             for sequence, change_set in missed:
                 if keyword.sequence < sequence <= view.sequence:
                     keyword.apply(sequence, *_changes(change_set))
@@ -249,8 +304,11 @@ def _own_vector(given: object, dimension: int) -> list[float] | None:
 
 def _is_current(view: StoreView, one: Embedded) -> bool:
     record = view.get(one.entry_id)
-    has_vectors = len(one.vectors) > 0  # type: ignore[arg-type]  # an array or a list
-    return record is not None and has_vectors and mark_of(record.line) == one.mark
+    return record is not None and mark_of(record.line) == one.mark
+
+
+def _has_vectors(one: Embedded) -> bool:
+    return len(one.vectors) > 0  # type: ignore[arg-type]  # an array or a list
 
 
 def _changes(change_set: ChangeSet) -> tuple[list[IndexDocument], list[str]]:
@@ -267,9 +325,11 @@ def _changes(change_set: ChangeSet) -> tuple[list[IndexDocument], list[str]]:
     return list(put.values()), list(removed)
 
 
-def _retires(view: StoreView, source: str, target: str) -> bool:
+def _retires(view: StoreView, source: str, target: str, now: datetime) -> bool:
     """Say whether whoever wrote the source may have replaced the target, and not only proposes."""
     newer, older = view.get(source), view.get(target)
     if newer is None or older is None or older.header.is_permanent:
+        return False
+    if is_expired(newer.header, now):
         return False
     return _TRUST[newer.header.curation_tier] >= _TRUST[older.header.curation_tier]

@@ -75,6 +75,11 @@ class MemoryStore:
         """Return the present moment of the store."""
         return self._writer.view
 
+    @property
+    def is_read_anew(self) -> bool:
+        """Say whether the file was loaded without a base: no earlier sequence tells its content."""
+        return self._side.is_read_anew
+
     def in_file_order(self, view: StoreView) -> list[Record]:
         """Return the entries of a view as they stand in the file; those not in it yet come last."""
         ids = dict.fromkeys(one for one in list(self._side.image.ids) if one is not None)

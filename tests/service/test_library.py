@@ -8,7 +8,7 @@ from qms.domain.errors import UnavailableError
 from qms.inference.choose import Chosen, open_embedder
 from qms.service.library import RETRY_S, Library
 from qms.store.memory_store import MemoryStore
-from tests.support.boxes import PROJECT, StoreBox, statement
+from tests.support.boxes import NOW, PROJECT, StoreBox, statement
 
 
 def hashes() -> Chosen:
@@ -49,14 +49,59 @@ def test_indexes_that_cannot_be_made_leave_those_of_other_stores_alone(tmp_path:
     assert library.work() == RETRY_S
 
     assert library.backlog(whole.project) == 0
-    assert library.source(whole, with_superseded=False).vectors
+    assert library.source(whole, now=NOW, with_superseded=False).vectors
+
+
+@pytest.mark.fault("F25")
+def test_indexes_that_cannot_be_made_rest_while_other_stores_work(tmp_path: Path) -> None:
+    broken = filled(tmp_path / "a", "x")
+    whole = filled(tmp_path / "b", *(f"e{number}" for number in range(40)), project="other")
+    now = [0.0]
+    library = Library(hashes, StoreBox(tmp_path / "q").disk, monotonic=lambda: now[0])
+    in_the_way = tmp_path / "a" / "indexes"
+    in_the_way.write_text("a file where a folder should be", encoding="utf-8")
+    library.add(broken, in_the_way)
+    library.add(whole, tmp_path / "b" / "indexes")
+
+    library.work()
+    in_the_way.unlink()
+    library.work()
+
+    with pytest.raises(UnavailableError, match="cannot be made"):
+        library.source(broken, now=NOW, with_superseded=False)
+    now[0] = RETRY_S
+    library.work()
+    assert library.source(broken, now=NOW, with_superseded=False).vectors
+
+
+def test_entries_that_are_gone_do_not_stay_in_the_indexes(tmp_path: Path) -> None:
+    box = StoreBox(tmp_path / "p")
+    box.put(statement("gone", "to be removed"), statement("stays", "an entry that stays"))
+    library = Library(hashes, box.disk)
+    library.add(box.store, tmp_path / "indexes")
+    library.work()
+    for round_ in range(5):
+        names = [f"{round_}-{number}" for number in range(1000)]
+        box.put(*(statement(name, "short-lived") for name in names))
+        box.remove(*names)
+    box.remove("gone")
+
+    library.work()
+
+    source = library.source(box.store, now=NOW, with_superseded=False)
+    assert source.vectors is not None
+    assert source.vectors.ids() == ["p:stays"]
+    assert len(source.columns.slots) == 1
+    box.put(statement("new", "an entry that comes later"))
+    library.work()
+    assert set(source.vectors.ids()) == {"p:stays", "p:new"}
 
 
 def test_a_search_that_finds_no_indexes_says_what_to_do(tmp_path: Path) -> None:
     library = Library(hashes, StoreBox(tmp_path / "q").disk)
 
     with pytest.raises(UnavailableError, match="try again"):
-        library.source(filled(tmp_path / "a", "x"), with_superseded=False)
+        library.source(filled(tmp_path / "a", "x"), now=NOW, with_superseded=False)
 
 
 def test_a_vector_that_came_with_an_entry_is_used_if_it_fits(tmp_path: Path) -> None:
@@ -69,7 +114,7 @@ def test_a_vector_that_came_with_an_entry_is_used_if_it_fits(tmp_path: Path) -> 
 
     library.work()
 
-    vectors = library.source(box.store, with_superseded=False).vectors
+    vectors = library.source(box.store, now=NOW, with_superseded=False).vectors
     assert vectors is not None
     assert len(vectors) == 3
     assert vectors.search([1.0, *[0.0] * 383], 1)[0][0].endswith(":fits")

@@ -1,0 +1,208 @@
+"""The indexes of a store: in step with its entries, whatever happened to store and disk."""
+
+import errno
+import gc
+import os
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qms.domain.changes import ChangeSet
+from qms.domain.limits import DEFAULT_LIMITS
+from qms.fsio.disk import Disk
+from qms.index.keyword_files import MANIFEST
+from qms.inference.hash_embedder import HashEmbedder
+from qms.search.pipeline import Models, search
+from qms.search.query import SearchQuery
+from qms.search.sources import Source
+from qms.store.draft import Draft
+from qms.store.indexes import StoreIndexes
+from tests.support.boxes import NOW, StoreBox, statement
+
+EMBEDDER = HashEmbedder()
+FOLDER = "indexes"
+
+
+def made(box: StoreBox) -> StoreIndexes:
+    indexes = StoreIndexes(box.store, box.folder / FOLDER, box.disk)
+    indexes.build(EMBEDDER)
+    return indexes
+
+
+def stop(box: StoreBox, indexes: StoreIndexes) -> None:
+    box.close()
+    indexes.close()
+
+
+def words(box: StoreBox, indexes: StoreIndexes, text: str) -> list[str]:
+    """Return the local ids of the entries that have a word of the text."""
+    built = indexes.wait(0)
+    assert built is not None
+    source = Source(
+        view=box.store.view,
+        columns=built.columns,
+        keyword=built.keyword,
+        superseded=indexes.superseded(NOW),
+    )
+    found = search(
+        [source], SearchQuery(text=text), models=Models(), limits=DEFAULT_LIMITS, now=NOW
+    )
+    return [result.id.partition(":")[2] for result in found.results]
+
+
+def lose_base_and_edit(box: StoreBox) -> None:
+    (box.own / "base.jsonl").unlink()
+    box.edit(lambda data: data.replace(b"apple", b"cherry"))
+
+
+def test_words_are_those_of_the_file_after_the_base_was_lost(tmp_path: Path) -> None:
+    box = StoreBox(tmp_path)
+    box.put(statement("a", "apple"), statement("b", "pear"))
+    stop(box, made(box))
+    lose_base_and_edit(box)
+
+    indexes = made(box)
+
+    assert words(box, indexes, "cherry") == ["a"]
+    assert words(box, indexes, "apple") == []
+    stop(box, indexes)
+
+
+def test_a_start_without_searches_after_a_lost_base_leaves_no_old_words(tmp_path: Path) -> None:
+    box = StoreBox(tmp_path)
+    box.put(statement("a", "apple"), statement("b", "pear"))
+    stop(box, made(box))
+    lose_base_and_edit(box)
+    idle = StoreIndexes(box.store, box.folder / FOLDER, box.disk)
+    stop(box, idle)
+
+    indexes = made(box)
+
+    assert words(box, indexes, "cherry") == ["a"]
+    stop(box, indexes)
+
+
+class NoWords(Disk):
+    """A disk that does not take the keyword index while `is_full`."""
+
+    is_full = False
+
+    def put(self, path: Path, data: bytes, *, mode: int = 0o600) -> None:
+        if self.is_full and path.name == MANIFEST:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        super().put(path, data, mode=mode)
+
+
+def test_vectors_are_saved_even_if_words_cannot_be(tmp_path: Path) -> None:
+    disk = NoWords()
+    box = StoreBox(tmp_path, disk=disk)
+    indexes = made(box)
+    box.put(statement("a", "apple"))
+    indexes.embed(EMBEDDER, 10)
+    disk.is_full = True
+    stop(box, indexes)
+    disk.is_full = False
+
+    again = made(box)
+
+    assert again.backlog == 0
+    assert words(box, again, "apple") == ["a"]
+    stop(box, again)
+
+
+def test_changes_before_the_indexes_are_made_are_not_kept_for_them(tmp_path: Path) -> None:
+    box = StoreBox(tmp_path)
+    indexes = StoreIndexes(box.store, box.folder / FOLDER, box.disk)
+    for number in range(10):
+        plan = partial(Draft.put, document=statement("a", f"apple {number}"))
+        box.store.commit(box.origin("only here"), plan)
+    box.fold()
+    gc.collect()
+
+    held = [
+        one for one in gc.get_objects() if isinstance(one, ChangeSet) and one.command == "only here"
+    ]
+
+    assert held == []
+    indexes.build(EMBEDDER)
+    assert words(box, indexes, "apple") == ["a"]
+    stop(box, indexes)
+
+
+class NothingToSay(HashEmbedder):
+    """An embedder for which a text with the word `silence` has no pieces."""
+
+    before_embedding: Callable[[], None] = staticmethod(lambda: None)
+
+    def pieces(self, text: str) -> list[str]:
+        return [] if "silence" in text else super().pieces(text)
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        self.before_embedding()
+        return super().embed(texts)
+
+
+def test_an_entry_with_nothing_left_to_embed_loses_its_old_vectors(tmp_path: Path) -> None:
+    box, embedder = StoreBox(tmp_path), NothingToSay()
+    indexes = made(box)
+    box.put(statement("a", "apple"))
+    indexes.embed(embedder, 10)
+    box.put(statement("a", "silence"))
+
+    assert indexes.embed(embedder, 10) == 0
+
+    assert embedded_ids(indexes) == []
+    stop(box, indexes)
+
+
+def test_an_entry_that_gets_a_text_while_it_is_embedded_gets_vectors(tmp_path: Path) -> None:
+    box, embedder = StoreBox(tmp_path), NothingToSay()
+    indexes = made(box)
+    box.put(statement("a", "silence"))
+    embedder.before_embedding = lambda: box.put(statement("a", "apple"))
+
+    assert indexes.embed(embedder, 10) == 1
+    embedder.before_embedding = lambda: None
+    assert indexes.embed(embedder, 10) == 0
+
+    assert embedded_ids(indexes) == ["p:a"]
+    stop(box, indexes)
+
+
+def embedded_ids(indexes: StoreIndexes) -> list[str]:
+    built = indexes.wait(0)
+    assert built is not None
+    assert built.vectors is not None
+    return built.vectors.ids()
+
+
+def replaces(local: str) -> list[dict[str, str]]:
+    return [{"targetId": f"p:{local}", "type": "supersedes"}]
+
+
+def test_an_expired_entry_does_not_hide_the_one_it_replaced(tmp_path: Path) -> None:
+    box = StoreBox(tmp_path)
+    indexes = made(box)
+    past, future = "2026-01-02T00:00:00.000Z", "2026-02-01T00:00:00.000Z"
+    box.put(statement("a", "apple"), statement("b", "pear"))
+    box.put(statement("c", "cherry apple", ttlUtc=past, relations=replaces("a")))
+    box.put(statement("d", "cherry pear", ttlUtc=future, relations=replaces("b")))
+
+    assert words(box, indexes, "apple") == ["a"]
+    assert words(box, indexes, "pear") == ["d"]
+    stop(box, indexes)
+
+
+def test_two_entries_that_replace_each_other_are_both_found(tmp_path: Path) -> None:
+    box = StoreBox(tmp_path)
+    indexes = made(box)
+    box.put(
+        statement("a", "apple", relations=replaces("b")),
+        statement("b", "apple", relations=replaces("a")),
+    )
+
+    assert sorted(words(box, indexes, "apple")) == ["a", "b"]
+    stop(box, indexes)
