@@ -6,11 +6,13 @@ Everything here may be deleted from disk and is made again from the entries.
 """
 
 import logging
+import math
 import threading
 import zlib
 from collections.abc import Iterable
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -29,6 +31,10 @@ from qms.index.vector import Embedded, VectorIndex
 from qms.index.vector_file import Refusal
 from qms.store.memory_store import MemoryStore
 from qms.store.view import Record, StoreView
+
+if TYPE_CHECKING:  # the types of what an embedder returns
+    import numpy as np
+    from numpy.typing import NDArray
 
 log = logging.getLogger(__name__)
 
@@ -291,9 +297,14 @@ def _embedded(records: Iterable[Record], embedder: Embedder) -> Iterable[Embedde
     vectors = embedder.embed([piece for found in pieces for piece in found])
     start = 0
     for (record, own), found in zip(given, pieces, strict=True):
-        rows: object = [own] if own else vectors[start : start + len(found)]
+        rows: object = [own] if own else _usable(vectors[start : start + len(found)])
         start += len(found)
         yield Embedded(record.header.id, rows, mark_of(record.line))
+
+
+def _usable(rows: "NDArray[np.float32]") -> "NDArray[np.float32]":
+    """Return the rows with a direction: signs that say nothing to the model may give zeros."""
+    return rows[[0.0 < float(row @ row) < math.inf for row in rows]]
 
 
 def _own_vector(given: object, dimension: int) -> list[float] | None:

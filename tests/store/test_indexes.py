@@ -206,3 +206,15 @@ def test_two_entries_that_replace_each_other_are_both_found(tmp_path: Path) -> N
 
     assert sorted(words(box, indexes, "apple")) == ["a", "b"]
     stop(box, indexes)
+
+
+def test_a_text_without_direction_does_not_keep_others_from_their_vectors(tmp_path: Path) -> None:
+    box = StoreBox(tmp_path)
+    indexes = made(box)
+    assert not EMBEDDER.embed(["は"]).any()
+    box.put(statement("a", "は", title="は"), statement("b", "pear"))
+
+    assert indexes.embed(EMBEDDER, 10) == 0
+
+    assert embedded_ids(indexes) == ["p:b"]
+    stop(box, indexes)
