@@ -130,7 +130,8 @@ def _query_vector(
         return unit
     if models.embedder is None or not (query.text or "").strip():
         return None
-    return models.embedder.embed_query(query.text or "")
+    vector = models.embedder.embed_query(query.text or "")
+    return vector if vector.any() else None  # a text of which the embedder makes nothing
 
 
 def _comparable(source: Source, models: Models) -> Source:

@@ -143,6 +143,13 @@ def test_the_syntax_of_other_engines_is_plain_words(as_writer: Door, text: str) 
     assert isinstance(search(as_writer, text)["results"], list)
 
 
+@pytest.mark.parametrize("text", ["は", "?", " ", "…"])
+def test_a_text_without_a_direction_is_searched_by_its_words(as_writer: Door, text: str) -> None:
+    store(as_writer, "a", "は は は")
+
+    assert isinstance(search(as_writer, text)["results"], list)
+
+
 @pytest.mark.attack(37)
 def test_a_query_beyond_its_limits_names_them(as_writer: Door) -> None:
     long = as_writer.fails("searchEntries", query={"text": "x" * 5000})
