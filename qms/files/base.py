@@ -78,14 +78,6 @@ class BaseFiles:
         staged = self._read(self.staged_path)
         return staged if staged is not None and digest_of(staged) == digest else None
 
-    def read_staged(self) -> bytes | None:
-        """Return the copy that a fold made and did not come to name, or None."""
-        return self._read(self.staged_path)
-
-    def drop_staged(self) -> None:
-        """Give up the copy of a fold that did not come to pass."""
-        self._disk.remove(self.staged_path)
-
     def finish(self) -> None:
         """Give the copy its name if the last fold did not come to that.
 

@@ -78,7 +78,6 @@ def _fold(side: FileSide, snapshot: Snapshot) -> FoldOutcome:
         side.entries.keep()
         image.identity = side.image.identity
     elif not side.entries.swap(side.image.identity):
-        side.base.drop_staged()
         return FoldOutcome.FILE_CHANGED
     elif side.entries.replaced is not None:
         side.previous.append(Previous(side.entries.replaced, side.image, time.monotonic()))

@@ -88,7 +88,7 @@ def take(
     gone = missing_ids(base, reading.image)
     spoiled = spoiled_ids(side.image, reading.image, gone)
     own = own_lines(side.writer.uncut)
-    taken_out = _taken_out_by_fold(side, gone, own)
+    taken_out = {entry_id for entry_id in gone if None in own.get(entry_id, ())}
     gone -= spoiled | taken_out
     if take_deletions is None:
         reason = reason_to_hold(side, reading, base, gone)
@@ -109,19 +109,6 @@ def take(
         back = stays | taken_out
         settle(side, reading, back_into_file=[entry_id for entry_id in base if entry_id in back])
     return report
-
-
-def _taken_out_by_fold(side: FileSide, gone: set[str], own: OwnLines) -> set[str]:
-    """Return what a fold of ours took out before it was cut off, and no person.
-
-    Such a fold leaves its copy of the file under the temporary name: without one, an entry that
-    was removed and stored again meanwhile is missing because somebody took its line out.
-    """
-    removed = {entry_id for entry_id in gone if None in own.get(entry_id, ())}
-    staged = side.base.read_staged() if removed else None
-    if staged is None:
-        return set()
-    return {one for one in removed if f'"id":"{one}"'.encode() not in staged}
 
 
 def _removed_here(own: OwnLines, base: dict[str, bytes]) -> set[str]:
