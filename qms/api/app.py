@@ -13,6 +13,7 @@ from qms.api.answers import json_answer
 from qms.api.auth import authenticate, key_of
 from qms.api.errors import Handler, answer_http, answer_unexpected, answers_errors
 from qms.api.rest import command_endpoint
+from qms.api.running import Runner
 from qms.codec.schema import entry_schema
 from qms.service.commands import Services
 from qms.service.health import Status
@@ -23,9 +24,14 @@ ALL_METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 
 def app(services: Services) -> Starlette:
     """Return the application that serves `services`."""
+    runner = Runner(services)
     application = Starlette(
         routes=[
-            Route("/api/v1/{project}/{command}", command_endpoint(services), methods=["POST"]),
+            Route(
+                "/api/v1/{project}/{command}",
+                command_endpoint(services, runner),
+                methods=["POST"],
+            ),
             Route("/health", _health(services), methods=["GET"]),
             Route(SCHEMA_URL, _schema(), methods=["GET"]),
             Route("/.well-known/{path:path}", _nothing_here, methods=list(ALL_METHODS)),
