@@ -12,6 +12,7 @@ from starlette.routing import Route
 from qms.api.answers import json_answer
 from qms.api.auth import authenticate, key_of
 from qms.api.errors import Handler, answer_http, answer_unexpected, answers_errors
+from qms.api.metrics import metrics_endpoint
 from qms.api.rest import command_endpoint
 from qms.api.running import Runner
 from qms.codec.schema import entry_schema
@@ -33,6 +34,7 @@ def app(services: Services) -> Starlette:
                 methods=["POST"],
             ),
             Route("/health", _health(services), methods=["GET"]),
+            Route("/metrics", metrics_endpoint(services), methods=["GET"]),
             Route(SCHEMA_URL, _schema(), methods=["GET"]),
             Route("/.well-known/{path:path}", _nothing_here, methods=list(ALL_METHODS)),
         ],

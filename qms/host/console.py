@@ -1,5 +1,6 @@
 """The console process: own a root, listen, serve until a signal comes, close in order."""
 
+import asyncio
 import logging
 import os
 import signal
@@ -17,6 +18,7 @@ from qms.config.guards import check_exposure
 from qms.config.settings import GlobalSettings, Settings
 from qms.domain.errors import InvalidInputError, UnavailableError
 from qms.fsio.disk import Disk
+from qms.host.lag import watch_lag
 from qms.runtime.build import OpenRoot, open_root
 from qms.runtime.root import LOG_PLACE
 from qms.service.commands import Services
@@ -69,10 +71,17 @@ class _Server(uvicorn.Server):
     def __init__(self, config: uvicorn.Config, on_listening: Callable[[], None]) -> None:
         super().__init__(config)
         self._on_listening = on_listening
+        self._lag: asyncio.Task[None] | None = None
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets=sockets)
+        self._lag = asyncio.create_task(watch_lag())
         self._on_listening()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        if self._lag is not None:
+            self._lag.cancel()
+        await super().shutdown(sockets=sockets)
 
     def stop(self, _signal: int, _frame: FrameType | None) -> None:
         """End at the next opportunity."""

@@ -87,6 +87,15 @@ class Services:
         )
         return row.handler(call, arguments)
 
+    def knows(self, command: str) -> bool:
+        """Say whether the table has such a command, whoever may call it."""
+        return command in self._commands
+
+    def check_administrator(self, who: KeyMatch | Caller) -> None:
+        """Raise `NotAllowedError` unless `who` looks after the server, not only after a project."""
+        if not _is_administrator(self.settings, who):
+            raise NotAllowedError("this needs a user whose own tier is admin", needs="admin")
+
     def runs_inline(self, who: KeyMatch | Caller, project: str, command: str) -> bool:
         """Say whether a call needs nothing but RAM that is there already.
 

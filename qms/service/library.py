@@ -20,6 +20,7 @@ from qms.search.pipeline import Models
 from qms.search.sources import Source
 from qms.store.indexes import Built, StoreIndexes
 from qms.store.memory_store import MemoryStore
+from qms.telemetry import metrics
 
 log = logging.getLogger(__name__)
 
@@ -142,13 +143,21 @@ class Library:
     def _tend(self, indexes: StoreIndexes, embedder: Embedder) -> float:
         if not indexes.is_ready:
             indexes.build(embedder)
-        waiting = indexes.embed(embedder, EMBED_ENTRIES)
+        waiting = self._embed(indexes, embedder)
         indexes.compact()
         quiet_for = self._monotonic() - self._changed_at
         indexes.commit(is_quiet=quiet_for >= QUIET_S)
         if waiting:
             return 0.0
         return math.inf if quiet_for >= QUIET_S else QUIET_S - quiet_for
+
+    def _embed(self, indexes: StoreIndexes, embedder: Embedder) -> int:
+        before, began = indexes.backlog, self._monotonic()
+        waiting = indexes.embed(embedder, EMBED_ENTRIES)
+        if before:
+            metrics.EMBEDDING_SECONDS.inc(self._monotonic() - began)
+            metrics.EMBEDDED_ENTRIES.inc(max(0, before - waiting))
+        return waiting
 
     def _built(self, indexes: StoreIndexes) -> Built | None:
         if not self._in_background and not indexes.is_ready:

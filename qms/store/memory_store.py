@@ -1,6 +1,7 @@
 """One project's memory: the door to its entries in RAM, its journal and `entries.jsonl`."""
 
 import logging
+import time
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
@@ -29,6 +30,7 @@ from qms.store.options import (
 from qms.store.reload import read_file, reload
 from qms.store.view import Record, StoreView
 from qms.store.writer import Listener, Writer
+from qms.telemetry import metrics
 
 log = logging.getLogger(__name__)
 
@@ -117,7 +119,11 @@ class MemoryStore:
 
     def fold(self) -> FoldOutcome:
         """Bring everything written so far into `entries.jsonl`."""
-        return fold(self._side)
+        began = time.monotonic()
+        outcome = fold(self._side)
+        if outcome is not FoldOutcome.NOTHING:
+            metrics.FOLD_SECONDS.labels(outcome).observe(time.monotonic() - began)
+        return outcome
 
     def fold_due_in(self, now: float) -> float | None:
         """Return the seconds until a fold is due, or None when there is nothing to fold."""

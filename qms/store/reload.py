@@ -5,6 +5,7 @@ the base, merge, journal, show.
 """
 
 import logging
+import time
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -27,6 +28,7 @@ from qms.store.merge import (
     unseen_ids,
 )
 from qms.store.options import ReloadReport
+from qms.telemetry import metrics
 
 log = logging.getLogger(__name__)
 
@@ -61,10 +63,19 @@ def _reload(side: FileSide, take_deletions: bool | None) -> ReloadReport:
     if digest == side.image.digest and not side.held and not side.moved:
         side.image.identity = state.identity
         return ReloadReport()
+    began = time.monotonic()
     base = side.base_lines()
     reading = read_file(side, state)
     reading.image.digest = digest
-    return take(side, reading, base, take_deletions=take_deletions)
+    report = take(side, reading, base, take_deletions=take_deletions)
+    _measure(report, time.monotonic() - began)
+    return report
+
+
+def _measure(report: ReloadReport, seconds: float) -> None:
+    metrics.RELOAD_SECONDS.observe(seconds)
+    for change in ("added", "changed", "removed", "conflicts"):
+        metrics.RELOADED_ENTRIES.labels(change).inc(getattr(report, change))
 
 
 def read_file(side: FileSide, state: FileState) -> FileReading:

@@ -23,6 +23,7 @@ from qms.store.draft import Draft
 from qms.store.group import GroupCommit, Ticket
 from qms.store.options import Origin, StoreOptions
 from qms.store.view import Record, StoreView, ViewBuilder
+from qms.telemetry import metrics
 
 log = logging.getLogger(__name__)
 
@@ -226,6 +227,7 @@ class Writer:
                 for ticket in group:
                     ticket.error = ticket.error or self._refused()
                 return
+            metrics.JOURNAL_GROUP.observe(len(written))
             self.last_write_utc = written[-1].change_set.at_utc
             self._publish(view, written)
 
@@ -246,6 +248,7 @@ class Writer:
         return view, written
 
     def _append(self, frames: bytes) -> None:
+        began = time.monotonic()
         try:
             if self._journal.is_broken:
                 self._journal.repair()
@@ -253,6 +256,8 @@ class Writer:
         except OSError as error:
             self.refuse(error)
             raise
+        metrics.JOURNAL_SECONDS.observe(time.monotonic() - began)
+        metrics.JOURNAL_BYTES.inc(len(frames))
 
     def _publish(self, view: StoreView, written: list[JournalRecord]) -> None:
         for record in written:

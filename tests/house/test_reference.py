@@ -11,6 +11,7 @@ from qms.config.settings import Settings
 from qms.domain import errors
 from qms.domain.limits import Limits
 from tests.house.pages import read, table_rows
+from tests.support.house import House, key_of
 
 
 def error_classes() -> list[type[errors.QmsError]]:
@@ -65,3 +66,12 @@ def test_every_setting_is_on_the_configuration_page() -> None:
 
 def test_every_limit_is_a_setting_that_the_walk_over_the_types_finds() -> None:
     assert set(setting_names(dict[str, Limits])) >= {"titleBytes", "importBytes"}
+
+
+def test_every_metric_is_on_the_metrics_page_with_its_type_and_labels(house: House) -> None:
+    key = ("x-api-key", key_of("admin"))
+    page = house.client.request("GET", "/metrics", headers=[key]).body.decode()
+    declared = dict(re.findall(r"^# TYPE (qms_\S+) (\S+)$", page, re.MULTILINE))
+    rows = {row[0].strip("`"): row[1] for row in table_rows(read("docs/metrics.md"))}
+
+    assert declared == rows

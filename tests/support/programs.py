@@ -18,6 +18,7 @@ DEBIAN_PACKAGES = {
     "faketime": "faketime",
     "git": "git",
     "mount": "mount",
+    "promtool": "prometheus",
     "strace": "strace",
 }
 """Each program that a test may ask for with `needs`, and the package that brings it."""
