@@ -31,11 +31,12 @@ class Remove(
     omit_defaults=True,
     gc=False,
 ):
-    """An entry leaves the store; `entry` is its last line, which goes to the archive."""
+    """An entry leaves the store; `entry` is its last line, which goes to the archive if kept."""
 
     id: str
     entry: msgspec.Raw
     reason: str = "deleted"
+    kept: bool = True
 
 
 Change = Put | Remove

@@ -6,6 +6,9 @@ import msgspec
 
 from qms.domain.entry import Header, Retention
 
+MAX_TTL_SECONDS = 365 * 86400
+"""The longest `ttlSeconds` of a request: one year."""
+
 MAX_SECONDS = 10 * 365 * 86400
 """The longest finite retention: ten years."""
 

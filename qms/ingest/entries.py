@@ -1,6 +1,6 @@
 """From what a caller sent to the document that will be stored; pure functions on values."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 import msgspec
@@ -10,8 +10,11 @@ from qms.domain.access import GUARDED_FIELDS, Caller, may_set
 from qms.domain.bodies import Kind, body_from_text
 from qms.domain.entry import Document, Retention
 from qms.domain.errors import invalid
-from qms.domain.lifecycle import RetentionLengths, expiry
+from qms.domain.lifecycle import MAX_TTL_SECONDS, RetentionLengths, expiry
 from qms.domain.limits import Limits
+
+TTL_SECONDS = "ttlSeconds"
+"""A key of requests only: the entry's end, counted from now; `ttlUtc` is what is stored."""
 
 _FIXED_FIELDS = ("id", "project", "schemaVersion")
 
@@ -32,6 +35,7 @@ def new_document(
     Raises:
         InvalidInputError: names the field.
     """
+    given = _with_end(given, now)
     document = complete(given, project=rules.project, local_id=local_id, instant=now)
     document = _stamped(document, now)
     if document.get("agentId") is None and caller.agent_id is not None:
@@ -53,6 +57,7 @@ def replaced_document(
     Raises:
         InvalidInputError: names the field.
     """
+    given = _with_end(given, now)
     local_id = before["id"].partition(":")[2]
     document = complete(given, project=rules.project, local_id=local_id, instant=now)
     times = document["timestamps"]
@@ -78,6 +83,7 @@ def patched_document(
     Raises:
         InvalidInputError: names the field; the id, project and schema version cannot change.
     """
+    patch = _with_end(patch, now)
     known = {**before, "project": rules.project}
     for field in _FIXED_FIELDS:
         if field in patch and patch[field] != known[field]:
@@ -120,6 +126,34 @@ def _keep_author(document: Document, before: Document) -> None:
     document.pop("agentId", None)
     if "agentId" in before:
         document["agentId"] = before["agentId"]
+
+
+def _with_end(given: Document, now: datetime) -> Document:
+    """Return what was given with its end as an instant, which is not in the past."""
+    if given.get(TTL_SECONDS) is None:
+        _check_end(given.get("ttlUtc"), now)
+        return {key: value for key, value in given.items() if key != TTL_SECONDS}
+    if given.get("ttlUtc") is not None:
+        raise invalid(TTL_SECONDS, "and ttlUtc both say when the entry ends: give one of them")
+    seconds = given[TTL_SECONDS]
+    if type(seconds) is not int or not 1 <= seconds <= MAX_TTL_SECONDS:
+        raise invalid(
+            TTL_SECONDS,
+            f"must be a whole number from 1 to {MAX_TTL_SECONDS}",
+            minimum=1,
+            maximum=MAX_TTL_SECONDS,
+        )
+    ends = instant_text(now + timedelta(seconds=seconds))
+    return {**{key: value for key, value in given.items() if key != TTL_SECONDS}, "ttlUtc": ends}
+
+
+def _check_end(given: object, now: datetime) -> None:
+    try:
+        ends = datetime.fromisoformat(given) if isinstance(given, str) else None
+    except ValueError:
+        return  # `check` names the field
+    if ends is not None and ends.tzinfo is not None and ends <= now:
+        raise invalid("ttlUtc", "is in the past: leave it out, or delete the entry")
 
 
 def _set_expiry(document: Document, now: datetime, rules: EntryRules) -> None:

@@ -17,6 +17,7 @@ from qms.files.watcher import FolderWatcher
 from qms.fsio.disk import Disk
 from qms.fsio.lock import RootLock
 from qms.inference.choose import Chosen, model_folders, open_embedder
+from qms.runtime.jobs import Jobs
 from qms.runtime.keeper import Keeper, KeeperOptions
 from qms.runtime.loop import Loop
 from qms.runtime.root import AUDIT_PLACE, CONFIGURATION_NAME, announce, claim_root
@@ -75,6 +76,7 @@ class Runtime:
         self._watcher = watcher or FolderWatcher()
         self._in_background = in_background
         self._settings_keeper = SettingsKeeper(configuration, self._watcher)
+        self._jobs = Jobs(self.catalog, lambda: configuration.settings, clock)
         self._kept: dict[str, _Kept] = {}
         self._plans: dict[str, _Plan] = {}
         self._is_closed = False
@@ -91,6 +93,7 @@ class Runtime:
         if self._in_background:
             self._settings_keeper.start()
             self._librarian.start()
+            self._jobs.start()
 
     def close(self) -> None:
         """Fold and close every store, and end every thread."""
@@ -99,6 +102,7 @@ class Runtime:
         self._is_closed = True
         if self._in_background:
             self._settings_keeper.stop()
+            self._jobs.stop()
             self._librarian.stop()
         self.catalog.close()
         self._watcher.stop()

@@ -1,7 +1,17 @@
 """The command table: one row for every operation that is offered to the outside."""
 
 from qms.domain.access import AccessTier
-from qms.service import entries, first_look, graph, health, listing, searching, stores, system
+from qms.service import (
+    entries,
+    first_look,
+    graph,
+    health,
+    lifecycle,
+    listing,
+    searching,
+    stores,
+    system,
+)
 from qms.service.answers import EntryAnswer
 from qms.service.calls import Command
 from qms.service.requests import NoArguments
@@ -155,6 +165,29 @@ TABLE: tuple[Command, ...] = (
         help="Describe the commands that you may use and the kinds of entry",
         example={},
         read_only=True,
+        idempotent=True,
+    ),
+    Command(
+        name="promoteEntry",
+        toolset="lifecycle",
+        least=AccessTier.WRITER,
+        request=lifecycle.PromoteRequest,
+        response=EntryAnswer,
+        handler=lifecycle.promote_entry,
+        help="Let an entry live longer, for ever unless told otherwise",
+        example={"id": _ID},
+        idempotent=True,
+    ),
+    Command(
+        name="gc",
+        toolset="lifecycle",
+        least=AccessTier.WRITER,
+        request=lifecycle.GcRequest,
+        response=lifecycle.GcAnswer,
+        handler=lifecycle.collect_expired,
+        help="Take out the entries that are past their end now, instead of within minutes",
+        example={"dryRun": True},
+        destructive=True,
         idempotent=True,
     ),
     Command(

@@ -63,11 +63,11 @@ class Draft:
         self.changes.append(Put(record.header.id, msgspec.Raw(line), version, created))
         return record
 
-    def remove(self, entry_id: str, reason: str = "deleted") -> None:
-        """Take an entry out; its last version goes to the archive."""
+    def remove(self, entry_id: str, reason: str = "deleted", *, keep: bool = True) -> None:
+        """Take an entry out; its last version goes to the archive, unless it is not to be kept."""
         record = self._builder.remove(entry_id)
         if record is not None:
-            self.changes.append(Remove(entry_id, msgspec.Raw(record.line), reason))
+            self.changes.append(Remove(entry_id, msgspec.Raw(record.line), reason, keep))
 
     def finish(self) -> StoreView:
         """Return the view after this plan."""

@@ -133,5 +133,5 @@ def _archive_lines(records: list[JournalRecord]) -> list[bytes]:
         )
         for record in records
         for change in record.change_set.changes
-        if isinstance(change, Remove)
+        if isinstance(change, Remove) and change.kept
     ]

@@ -1,0 +1,1 @@
+"""Changes that time asks for: planned here, applied by others."""
