@@ -1,5 +1,6 @@
 """Append-only JSON lines beside the store: the archive and the conflict copies."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -41,15 +42,31 @@ class AppendLog:
 
     def read(self) -> list[dict[str, Any]]:
         """Return every readable line, oldest first."""
-        if not self._path.exists():
-            return []
         found = []
-        for line in self._disk.read(self._path).split(b"\n"):
+        for line in self.lines():
             try:
                 found.append(msgspec.json.decode(line, type=dict[str, Any]))
             except msgspec.MsgspecError:
-                continue  # the newline at the end, or a line that a person broke
+                continue  # a line that a person broke
         return found
+
+    def lines(self) -> list[bytes]:
+        """Return every line, oldest first, readable or not."""
+        if not self._path.exists():
+            return []
+        return [line for line in self._disk.read(self._path).split(b"\n") if line]
+
+    def drop(self, is_dropped: Callable[[bytes], bool]) -> int:
+        """Take lines out for good, all at once, and return how many.
+
+        Raises:
+            OSError: the file is as it was.
+        """
+        lines = self.lines()
+        kept = [line for line in lines if not is_dropped(line)]
+        if len(kept) < len(lines):
+            self._disk.put(self._path, b"".join(line + b"\n" for line in kept))
+        return len(lines) - len(kept)
 
     def count(self) -> int:
         """Return how many lines there are; the file is read only when it has changed."""

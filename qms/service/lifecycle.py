@@ -42,7 +42,7 @@ def collect_expired(call: Call, request: GcRequest) -> GcAnswer:
     else:
         while batch := expired_ids(store.view, now):
             ids += call.commit(partial(expire, ids=batch, now=now, keep=keep))
-    return GcAnswer(expired=len(ids), ids=ids)
+    return GcAnswer(expired=len(ids), ids=sorted(ids))
 
 
 def promote_entry(call: Call, request: PromoteRequest) -> EntryAnswer:

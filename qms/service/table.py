@@ -6,7 +6,6 @@ from qms.service import (
     first_look,
     graph,
     health,
-    lifecycle,
     listing,
     searching,
     stores,
@@ -15,6 +14,7 @@ from qms.service import (
 from qms.service.answers import EntryAnswer
 from qms.service.calls import Command
 from qms.service.requests import NoArguments
+from qms.service.rows.lifecycle import LIFECYCLE
 from qms.store.options import ReloadReport
 
 IMPORT_COMMANDS = frozenset({"bulkImport"})
@@ -167,29 +167,7 @@ TABLE: tuple[Command, ...] = (
         read_only=True,
         idempotent=True,
     ),
-    Command(
-        name="promoteEntry",
-        toolset="lifecycle",
-        least=AccessTier.WRITER,
-        request=lifecycle.PromoteRequest,
-        response=EntryAnswer,
-        handler=lifecycle.promote_entry,
-        help="Let an entry live longer, for ever unless told otherwise",
-        example={"id": _ID},
-        idempotent=True,
-    ),
-    Command(
-        name="gc",
-        toolset="lifecycle",
-        least=AccessTier.WRITER,
-        request=lifecycle.GcRequest,
-        response=lifecycle.GcAnswer,
-        handler=lifecycle.collect_expired,
-        help="Take out the entries that are past their end now, instead of within minutes",
-        example={"dryRun": True},
-        destructive=True,
-        idempotent=True,
-    ),
+    *LIFECYCLE,
     Command(
         name="reloadStore",
         toolset="system",

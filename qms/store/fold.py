@@ -69,7 +69,7 @@ def fold(side: FileSide) -> FoldOutcome:
 def _fold(side: FileSide, snapshot: Snapshot) -> FoldOutcome:
     if side.entries.identity() != side.image.identity:
         return FoldOutcome.FILE_CHANGED
-    side.archive.extend(_archive_lines(snapshot.records))
+    side.archive.extend(archive_lines(snapshot.records))
     side.base.finish()
     image = render(side.image, snapshot.view, snapshot.pending)
     staged = side.entries.stage(chunks(image), side.base.staged_path)
@@ -121,7 +121,8 @@ def _meta(image: Image, snapshot: Snapshot) -> BaseMeta:
     )
 
 
-def _archive_lines(records: list[JournalRecord]) -> list[bytes]:
+def archive_lines(records: list[JournalRecord]) -> list[bytes]:
+    """Return the lines that the removals among these records add to the archive."""
     return [
         msgspec.json.encode(
             {

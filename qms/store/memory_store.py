@@ -13,6 +13,7 @@ from qms.domain.entry import split_id
 from qms.domain.errors import ConflictError
 from qms.files.journal import Journal
 from qms.fsio.disk import Disk
+from qms.store.archive import Archive
 from qms.store.draft import Draft
 from qms.store.file_side import FileSide
 from qms.store.fold import fold, fold_due_in
@@ -48,6 +49,7 @@ class MemoryStore:
         self._writer = side.writer
         self._notes = notes
         self.project = side.project
+        self.archive = Archive(side)
 
     @classmethod
     def open(

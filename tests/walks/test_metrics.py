@@ -26,7 +26,7 @@ def samples(house: House) -> dict[tuple[str, tuple[str, ...]], float]:
     }
 
 
-@pytest.mark.attack("1")
+@pytest.mark.attack(1)
 def test_nothing_is_measured_for_whoever_has_no_key(house: House) -> None:
     assert scrape(house, user=None).status == 401
 
@@ -93,7 +93,7 @@ def test_a_store_shows_its_figures_to_whoever_may_open_it(
     assert ("qms_store_entry_count", ("closed",)) not in found
 
 
-@pytest.mark.attack("66")
+@pytest.mark.attack(66)
 def test_made_up_names_never_become_labels(house: House, as_admin: Door) -> None:
     as_admin.send("invented", {})
     before = len(samples(house))

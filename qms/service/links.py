@@ -1,0 +1,199 @@
+"""Relations one by one: link, unlink, and list those of an entry."""
+
+from collections.abc import Callable, Iterator
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from qms.codec.documents import header_of, instant_text
+from qms.domain.access import check_edit
+from qms.domain.entry import Document, split_id
+from qms.domain.lifecycle import is_expired
+from qms.ingest.entries import patched_document
+from qms.service.calls import Call, no_entry
+from qms.service.graph import Direction
+from qms.service.requests import Request, Response
+from qms.service.writing import check_quota, check_version, living, writing_for
+from qms.store.draft import Draft
+from qms.store.view import Record, StoreView
+
+RELATED = "relatedTo"
+
+Relations = list[dict[str, Any]]
+Weight = Annotated[float, msgspec.Meta(ge=0, le=1)]
+
+
+class LinkRequest(Request, frozen=True):
+    """The relation: from which entry, to which, of what type."""
+
+    source_id: str
+    target_id: str
+    type: str = RELATED
+    weight: Weight | None = None
+    metadata: dict[str, Any] | None = None
+    if_version: str | None = None
+
+
+class LinkAnswer(Response, frozen=True):
+    """Whether the relation is new, and the version of its source."""
+
+    linked: bool
+    version: str
+
+
+class UnlinkRequest(Request, frozen=True):
+    """Which relations: those of one type between two entries, or all of them."""
+
+    source_id: str
+    target_id: str
+    type: str | None = None
+    if_version: str | None = None
+
+
+class UnlinkAnswer(Response, frozen=True):
+    """How many relations are gone, and the version of their source."""
+
+    unlinked: int
+    version: str
+
+
+class LinksRequest(Request, frozen=True):
+    """Whose relations, which way, of which types."""
+
+    id: str
+    direction: Direction = "both"
+    types: tuple[str, ...] | None = None
+
+
+class Link(Response, frozen=True):
+    """One relation, and the title of its other end when the caller may see that."""
+
+    source_id: str
+    target_id: str
+    type: str
+    weight: float
+    created_utc: str | UnsetType = UNSET
+    title: str | UnsetType = UNSET
+
+
+class LinksAnswer(Response, frozen=True):
+    """The relations of an entry, its own first."""
+
+    links: list[Link]
+
+
+def link_entries(call: Call, request: LinkRequest) -> LinkAnswer:
+    """Add a relation to its source, or change the one of the same type that is there."""
+    target = call.find(request.target_id).header.id
+    relation: dict[str, Any] = {"type": request.type, "targetId": target}
+    if request.weight is not None:
+        relation["weight"] = request.weight
+    if request.metadata is not None:
+        relation["metadata"] = request.metadata
+    linked = False
+
+    def change(before: Relations) -> Relations:
+        nonlocal linked
+        same = [one for one in before if _is_between(one, target, request.type)]
+        linked = not same
+        if same and {**same[0], **relation} == same[0]:
+            return before
+        made = {"createdUtc": instant_text(call.now), **(same[0] if same else {}), **relation}
+        return [*(one for one in before if one not in same), made]
+
+    record = _changed(call, request.source_id, request.if_version, change)
+    return LinkAnswer(linked=linked, version=record.version())
+
+
+def unlink_entries(call: Call, request: UnlinkRequest) -> UnlinkAnswer:
+    """Take relations off their source."""
+    target = call.full_id(request.target_id)
+    unlinked = 0
+
+    def change(before: Relations) -> Relations:
+        nonlocal unlinked
+        kept = [one for one in before if not _is_between(one, target, request.type)]
+        unlinked = len(before) - len(kept)
+        return kept
+
+    record = _changed(call, request.source_id, request.if_version, change)
+    return UnlinkAnswer(unlinked=unlinked, version=record.version())
+
+
+def get_links(call: Call, request: LinksRequest) -> LinksAnswer:
+    """Return the relations of an entry whose other end the caller may see."""
+    record = call.find(request.id)
+    views = call.views()
+    found: list[Link] = []
+    if request.direction != "in":
+        found += _links_from(record, views, call)
+    if request.direction != "out":
+        entry_id = record.header.id
+        sources = [
+            other
+            for view in views.values()
+            for source in view.incoming.get(entry_id, ())
+            if (other := _living(views, source, call)) is not None
+        ]
+        found += [
+            _with_title(link, source)
+            for source in sources
+            for link in _links_from(source, views, call)
+            if link.target_id == entry_id
+        ]
+    wanted = request.types
+    return LinksAnswer(links=[one for one in found if wanted is None or one.type in wanted])
+
+
+def _changed(
+    call: Call, given_id: str, if_version: str | None, change: Callable[[Relations], Relations]
+) -> Record:
+    entry_id, writing = call.own_id(given_id), writing_for(call)
+
+    def plan(draft: Draft) -> Record:
+        before = living(draft, entry_id, writing.now)
+        if before is None:
+            raise no_entry(given_id)
+        check_version(before, if_version, given_id)
+        document = before.document()
+        relations: Relations = document.get("relations", [])
+        after = change(relations)
+        patch: Document = {"relations": after}
+        made = patched_document(patch, document, now=writing.now, rules=writing.rules)
+        check_edit(writing.caller.access, before.header, header_of(made))
+        if after == relations:
+            return before
+        check_quota(draft, writing, made, before)
+        return draft.put(made)
+
+    return call.commit(plan)
+
+
+def _is_between(relation: dict[str, Any], target: str, wanted: str | None) -> bool:
+    return relation["targetId"] == target and wanted in (None, relation["type"])
+
+
+def _links_from(record: Record, views: dict[str, StoreView], call: Call) -> Iterator[Link]:
+    for relation in record.header.relations:
+        other = _living(views, relation.target_id, call)
+        if other is not None:
+            created = relation.created_utc
+            yield Link(
+                source_id=record.header.id,
+                target_id=relation.target_id,
+                type=relation.type,
+                weight=relation.weight,
+                created_utc=instant_text(created) if created else UNSET,
+                title=other.header.title,
+            )
+
+
+def _with_title(link: Link, record: Record) -> Link:
+    return msgspec.structs.replace(link, title=record.header.title)
+
+
+def _living(views: dict[str, StoreView], entry_id: str, call: Call) -> Record | None:
+    view = views.get(split_id(entry_id)[0])
+    record = view.get(entry_id) if view else None
+    return None if record is None or is_expired(record.header, call.now) else record

@@ -1,0 +1,1 @@
+"""The rows of the command table, a module a toolset."""
