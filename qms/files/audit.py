@@ -4,6 +4,9 @@ The journals are its queue. A record is appended when its commit is visible, and
 what is missing before a journal is cut: a disk that refuses writes here never fails a commit, and
 whatever is not synced may be taken back and written again. How far the log is synced stands beside
 it in `audit.head`; that shortens the start and betrays lines that were removed at the end.
+
+What is done to the server itself stands in no journal. Such an event is numbered here, under no
+project, and kept in RAM until it is synced.
 """
 
 import errno
@@ -19,10 +22,13 @@ import msgspec
 
 from qms.domain.changes import ChangeSet
 from qms.files.audit_chain import (
+    NO_PROJECT,
+    AuditEvent,
     AuditRecord,
     BadRecord,
     ChainEnd,
     closes_with,
+    event_record,
     link,
     read_line,
     unlinked,
@@ -32,6 +38,9 @@ from qms.fsio.disk import Disk
 
 MAX_WAITING_CHANGES = 20_000
 """Changes kept in RAM while the disk refuses them; `complete` takes the rest from the journal."""
+
+MAX_WAITING_EVENTS = 1_000
+"""Events of the administration kept in RAM while the disk refuses them."""
 
 log = logging.getLogger(__name__)
 
@@ -58,6 +67,7 @@ class AuditLog:
         self._lock = threading.Lock()
         self._descriptor: int | None = None
         self._waiting: deque[AuditRecord] = deque()
+        self._unsynced_events: deque[AuditRecord] = deque()
         self._behind: dict[str, int] = {}
         self._is_failing = False
         self._is_new = False
@@ -91,6 +101,22 @@ class AuditLog:
                 self._write_waiting()
             except OSError as error:
                 self._note_failure(error)
+
+    def note(self, event: AuditEvent) -> None:
+        """Record what was done to the server; a disk that refuses it now is tried again later."""
+        with self._lock:
+            last = self._unsynced_events[-1] if self._unsynced_events else None
+            number = last.store_seq if last else self._marks.get(NO_PROJECT, 0)
+            if len(self._unsynced_events) >= MAX_WAITING_EVENTS:
+                log.error("audit event lost", extra={"command": event.command, "user": event.user})
+                return
+            record = event_record(event, number + 1)
+            self._unsynced_events.append(record)
+            self._waiting.append(record)
+        try:
+            self.sync()
+        except OSError as error:
+            self._note_failure(error)
 
     def complete(self, project: str, records: Iterable[tuple[int, ChangeSet]]) -> None:
         """Return after these records of the project's journal are here, and on stable storage.
@@ -206,17 +232,26 @@ class AuditLog:
             raise OSError(errno.ESTALE, "the audit log was replaced", self._path.name)
         self._is_new = False
         self._synced = head
+        with self._lock:
+            self._drop_synced_events()
         self._write_head(head)
 
     def _take_back(self) -> None:
         """Forget what is not synced: after a failed sync nobody knows what the disk holds of it."""
         for project, mark in self._marks.items():
-            if mark > self._synced.marks.get(project, 0):
+            if project != NO_PROJECT and mark > self._synced.marks.get(project, 0):
                 self._behind[project] = max(mark, self._behind.get(project, 0))
+        # Those that wait already come twice now: the second is passed over by its number.
+        self._waiting.extendleft(reversed(self._unsynced_events))
         self._end, self._marks = self._synced.end, dict(self._synced.marks)
         self._is_torn = True
         # A sync that failed is not tried again on its descriptor: it would report success.
         self._close_file()
+
+    def _drop_synced_events(self) -> None:
+        synced = self._synced.marks.get(NO_PROJECT, 0)
+        while self._unsynced_events and self._unsynced_events[0].store_seq <= synced:
+            self._unsynced_events.popleft()
 
     def _adopt_file(self) -> None:
         found, self._is_torn = _find_end(self._path, self._synced)

@@ -16,11 +16,14 @@ from qms.domain.changes import Change, ChangeSet, Put
 FIRST_HASH = "0" * 64
 """What the first record follows."""
 
+NO_PROJECT = ""
+"""The project of a record about the server itself: users, keys, projects, settings."""
+
 _CLOSING = b'"}'
 
 
 class AuditedChange(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
-    """One changed entry: never its title or body."""
+    """One changed entry, or thing of the server: never a title, a body or a key."""
 
     op: str
     id: str
@@ -43,6 +46,16 @@ class AuditRecord(
     changes: tuple[AuditedChange, ...]
     previous: str
     hash: str = ""
+
+
+class AuditEvent(msgspec.Struct, frozen=True, kw_only=True):
+    """Something done to the server itself: `changes` name the things, with the TOML's version."""
+
+    at_utc: datetime
+    user: str
+    key_id: str | None
+    command: str
+    changes: tuple[AuditedChange, ...]
 
 
 class ChainEnd(msgspec.Struct, frozen=True, rename="camel"):
@@ -76,6 +89,22 @@ def unlinked(project: str, store_seq: int, changes: ChangeSet) -> AuditRecord:
         key_id=changes.key_id,
         command=changes.command,
         changes=tuple(_audited(change) for change in changes.changes),
+        previous="",
+    )
+
+
+def event_record(event: AuditEvent, number: int) -> AuditRecord:
+    """Return the record of an event that has no place in the chain yet."""
+    return AuditRecord(
+        seq=0,
+        at_utc=event.at_utc,
+        project=NO_PROJECT,
+        store_seq=number,
+        user=event.user,
+        agent_id=None,
+        key_id=event.key_id,
+        command=event.command,
+        changes=event.changes,
         previous="",
     )
 

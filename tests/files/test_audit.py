@@ -16,7 +16,7 @@ import pytest
 from qms.domain.changes import ChangeSet, Put, Remove
 from qms.files import audit as audit_module
 from qms.files.audit import AuditLog
-from qms.files.audit_chain import AuditRecord, read_line
+from qms.files.audit_chain import AuditedChange, AuditEvent, AuditRecord, read_line
 from qms.fsio.disk import Disk
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
@@ -442,3 +442,65 @@ def test_threads_of_many_projects_make_one_chain(path: Path) -> None:
     for index in range(4):
         numbers = [number for project, number in numbers_in(path) if project == f"p{index}"]
         assert numbers == list(range(1, 51))
+
+
+def event(number: int) -> AuditEvent:
+    change = AuditedChange("create", f"users/user{number}", "0123456789abcdef")
+    return AuditEvent(
+        at_utc=NOW, user="alice", key_id="k1", command="createUser", changes=(change,)
+    )
+
+
+def names_of_events(path: Path) -> list[str]:
+    records = [record for line in path.read_bytes().splitlines(True) if (record := read_line(line))]
+    return [record.changes[0].id for record in records if record.project == ""]
+
+
+def test_what_is_done_to_the_server_is_a_record_of_the_same_chain(path: Path) -> None:
+    audit = AuditLog(path, Disk())
+    audit.append("projA", 1, change_set())
+    audit.note(event(1))
+    audit.append("projA", 2, change_set(2))
+    audit.close()
+
+    again = AuditLog(path, Disk())
+    again.note(event(2))
+
+    assert names_of_events(path) == ["users/user1", "users/user2"]
+    assert again.verify() is None
+    again.close()
+
+
+@pytest.mark.parametrize("what", ["write", "sync"])
+def test_an_event_that_the_disk_refuses_is_written_once_the_disk_takes_it(
+    path: Path, what: str
+) -> None:
+    disk = FaultyDisk()
+    audit = AuditLog(path, disk)
+    audit.note(event(1))
+    disk.takes_bytes, disk.syncs = (5, True) if what == "write" else (None, False)
+
+    audit.note(event(2))
+    disk.takes_bytes, disk.syncs = None, True
+    audit.note(event(3))
+
+    assert names_of_events(path) == ["users/user1", "users/user2", "users/user3"]
+    assert audit.verify() is None
+    audit.close()
+
+
+def test_events_that_wait_for_the_disk_have_a_bound(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(audit_module, "MAX_WAITING_EVENTS", 2)
+    disk = FaultyDisk()
+    disk.takes_bytes = 0
+    audit = AuditLog(path, disk)
+
+    for number in range(5):
+        audit.note(event(number))
+    disk.takes_bytes = None
+    audit.sync()
+
+    assert names_of_events(path) == ["users/user0", "users/user1"]
+    audit.close()
