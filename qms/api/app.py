@@ -9,12 +9,15 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from qms.api.admin import admin_routes
 from qms.api.answers import json_answer
 from qms.api.auth import authenticate, key_of
 from qms.api.errors import Handler, answer_http, answer_unexpected, answers_errors
 from qms.api.metrics import metrics_endpoint
 from qms.api.rest import command_endpoint
 from qms.api.running import Runner
+from qms.api.sessions import Sessions
+from qms.api.setup import SetupLink
 from qms.codec.schema import entry_schema
 from qms.service.commands import Services
 from qms.service.health import Status
@@ -23,19 +26,21 @@ from qms.service.system import SCHEMA_URL
 ALL_METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 
 
-def app(services: Services) -> Starlette:
-    """Return the application that serves `services`."""
+def app(services: Services, *, setup: SetupLink | None = None) -> Starlette:
+    """Return the application that serves `services`; `setup` is the link of a first run."""
     runner = Runner(services)
+    sessions = Sessions(services)
     application = Starlette(
         routes=[
             Route(
                 "/api/v1/{project}/{command}",
-                command_endpoint(services, runner),
+                command_endpoint(services, runner, sessions),
                 methods=["POST"],
             ),
             Route("/health", _health(services), methods=["GET"]),
-            Route("/metrics", metrics_endpoint(services), methods=["GET"]),
+            Route("/metrics", metrics_endpoint(services, sessions), methods=["GET"]),
             Route(SCHEMA_URL, _schema(), methods=["GET"]),
+            *admin_routes(services, runner, sessions, setup),
             Route("/.well-known/{path:path}", _nothing_here, methods=list(ALL_METHODS)),
         ],
         exception_handlers={HTTPException: _answer_http, Exception: answer_unexpected},

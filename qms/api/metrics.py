@@ -16,8 +16,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from qms.api.answers import HEADERS
-from qms.api.auth import authenticate
 from qms.api.errors import Handler, answers_errors
+from qms.api.sessions import Sessions
 from qms.service.commands import Services
 from qms.store.options import StoreStatus
 from qms.telemetry import metrics
@@ -44,13 +44,13 @@ STORE_GAUGES: dict[str, tuple[str, Callable[[StoreStatus], float]]] = {
 """What is told of each store that is open to the reader."""
 
 
-def metrics_endpoint(services: Services) -> Handler:
+def metrics_endpoint(services: Services, sessions: Sessions) -> Handler:
     """Return the handler of the scrape."""
     process = psutil.Process()
 
     @answers_errors
     async def scrape(request: Request) -> Response:
-        who = authenticate(request, services)
+        who = sessions.identify(request)
         services.check_administrator(who)
         own = CollectorRegistry()
         own.register(_Stores(services.report(who).stores))

@@ -6,10 +6,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from qms.api.answers import encode, json_answer
-from qms.api.auth import AGENT_HEADER, authenticate
+from qms.api.auth import AGENT_HEADER
 from qms.api.bodies import parse_object, read_body
 from qms.api.errors import Handler, answers_errors
 from qms.api.running import Runner
+from qms.api.sessions import Sessions
 from qms.config.keys import KeyMatch
 from qms.service.commands import Services
 from qms.service.table import IMPORT_COMMANDS
@@ -18,12 +19,12 @@ INLINE_BYTES = 16 * 1024
 """A longer body is parsed in a thread: it would keep everybody else waiting."""
 
 
-def command_endpoint(services: Services, runner: Runner) -> Handler:
+def command_endpoint(services: Services, runner: Runner, sessions: Sessions) -> Handler:
     """Return the handler of every command."""
 
     @answers_errors
     async def run(request: Request) -> Response:
-        who = authenticate(request, services)
+        who = sessions.identify(request)
         project, command = request.path_params["project"], request.path_params["command"]
         limit = "importBytes" if command in IMPORT_COMMANDS else "bodyBytes"
         body = await read_body(request, services.settings.global_.limits, limit=limit)

@@ -30,6 +30,7 @@ class Door(StrEnum):
 
     API = "api"
     MCP = "mcp"
+    ADMIN = "admin"
 
 
 class Runner:

@@ -11,7 +11,6 @@ from qms.domain.access import LOCAL_ADMIN
 from qms.domain.errors import InvalidInputError
 from qms.fsio.disk import Disk
 from qms.runtime.build import OpenRoot, open_root
-from qms.service.commands import Services
 from qms.telemetry import logs
 
 
@@ -33,11 +32,8 @@ class Local:
         except BaseException:
             logs.reset()
             raise
-        runtime = self._opened.runtime
         self.first_key = self._opened.first_key
-        self._services = Services(
-            runtime.configuration, runtime.catalog, runtime.library, clock=now
-        )
+        self._services = self._opened.runtime.services()
 
     def send(self, project: str, command: str, body: bytes) -> Any:
         """Call one command."""

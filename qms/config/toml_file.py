@@ -159,6 +159,28 @@ def set_endpoint(text: str, slug: str, values: Mapping[str, Any]) -> str:
     return text
 
 
+def rename_endpoint(text: str, slug: str, to: str) -> str:
+    """Return the text with a project under another slug; its folder and permissions stay its own.
+
+    Raises:
+        NotFoundError: there is no such project.
+    """
+    values = TomlText(text).values()
+    name = _endpoint_name(values, slug)
+    if name is None:
+        raise NotFoundError(f"there is no project {slug}", project=slug)
+    table = values["endpoint"][name]
+    folder = table.get("storagePath") or table.get("slug", name)
+    text = remove(text, ("endpoint", name))
+    text = put(text, ("endpoint", to), {**table, "slug": to, "storagePath": folder})
+    permissions = values.get("permissions", {})
+    listed = _fold_match(permissions, slug)
+    if listed is not None:
+        text = remove(text, ("permissions", listed))
+        text = put(text, ("permissions", to), permissions[listed])
+    return text
+
+
 def remove_endpoint(text: str, slug: str) -> str:
     """Return the text without a project and its permissions; its files are not touched.
 

@@ -77,6 +77,16 @@ class AuditLog:
         self._marks = dict(self._synced.marks)
         self._adopt_file()
 
+    @property
+    def path(self) -> Path:
+        """Return where the log is."""
+        return self._path
+
+    @property
+    def count(self) -> int:
+        """Return how many records were written."""
+        return self._end.seq
+
     def opened(self, project: str, sequence: int) -> None:
         """Take note of a store whose last record is `sequence`.
 

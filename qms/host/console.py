@@ -11,16 +11,17 @@ from pathlib import Path
 from types import FrameType
 
 import uvicorn
+from starlette.applications import Starlette
 
 from qms.api.app import app
-from qms.config.addresses import ListenAddress
+from qms.api.setup import SetupLink
+from qms.config.addresses import ListenAddress, is_loopback
 from qms.config.guards import check_exposure
 from qms.config.settings import GlobalSettings, Settings
 from qms.domain.errors import InvalidInputError, UnavailableError
 from qms.fsio.disk import Disk
 from qms.host.lag import watch_lag
 from qms.runtime.build import OpenRoot, open_root
-from qms.runtime.root import LOG_PLACE
 from qms.service.commands import Services
 from qms.telemetry import logs
 
@@ -31,6 +32,8 @@ BACKLOG = 2048
 """How many connections may wait to be taken up."""
 
 MEGABYTE = 1024 * 1024
+
+_LOOPBACK = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - compared with, not listened on
 
 log = logging.getLogger(__name__)
 
@@ -93,20 +96,25 @@ def _serve(opened: OpenRoot, host: str | None, port: int | None, echo: Echo) -> 
     addresses = _addresses(settings, host, port)
     check_exposure(settings, addresses)
     sockets = [bind(address) for address in addresses]
-    urls = [
-        ListenAddress(address.scheme, address.host, bound.getsockname()[1]).url
+    bound_to = [
+        ListenAddress(address.scheme, address.host, bound.getsockname()[1])
         for address, bound in zip(addresses, sockets, strict=True)
     ]
+    urls = [address.url for address in bound_to]
+
+    services = opened.runtime.services()
+    setup = _setup_link(opened, services)
 
     def say_where() -> None:
         opened.announce(urls[0])
+        if setup is not None and (own := _own_url(bound_to, settings)) is not None:
+            echo(f"setup link: {own}#setup={setup.token}")
         for url in urls:
             echo(f"listening: {url}")
 
-    services = Services(
-        opened.runtime.configuration, opened.runtime.catalog, opened.runtime.library, clock=_now
-    )
-    server = _Server(_uvicorn_config(services, opened.runtime.root, settings, addresses), say_where)
+    application = app(services, setup=setup)
+    config = _uvicorn_config(application, opened.runtime.root, settings, addresses)
+    server = _Server(config, say_where)
     # uvicorn raises a signal again once it has stopped, so that whoever was there before it may
     # act: these handlers, and not the default ones that would kill the process before it closes.
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -114,12 +122,28 @@ def _serve(opened: OpenRoot, host: str | None, port: int | None, echo: Echo) -> 
     server.run(sockets=sockets)
 
 
+def _setup_link(opened: OpenRoot, services: Services) -> SetupLink | None:
+    """Return the link that signs the new admin in, on a first run."""
+    if opened.first_key is None:
+        return None
+    return SetupLink(services.authenticate(opened.first_key), services.now)
+
+
+def _own_url(addresses: list[ListenAddress], settings: GlobalSettings) -> str | None:
+    """Return a URL by which this machine reaches itself without a proxy, or None."""
+    for address in [] if settings.behind_proxy else addresses:
+        host = _LOOPBACK.get(address.host, address.host)
+        if is_loopback(host):
+            return ListenAddress(address.scheme, host, address.port).url + "/"
+    return None
+
+
 def _uvicorn_config(
-    services: Services, root: Path, settings: GlobalSettings, addresses: list[ListenAddress]
+    application: Starlette, root: Path, settings: GlobalSettings, addresses: list[ListenAddress]
 ) -> uvicorn.Config:
     is_tls = addresses[0].is_tls
     return uvicorn.Config(
-        app(services),
+        application,
         loop="asyncio",
         http="h11",
         ws="none",
@@ -189,7 +213,7 @@ def _follow_log_settings(opened: OpenRoot) -> None:
         logs.configure(
             logs.LogOptions(
                 level=values.log_level,
-                file=folder / LOG_PLACE,
+                file=folder / logs.LOG_PLACE,
                 max_bytes=values.log_max_megabytes * MEGABYTE,
                 keep=values.log_keep,
             )

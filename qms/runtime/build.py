@@ -22,11 +22,13 @@ from qms.runtime.keeper import Keeper, KeeperOptions
 from qms.runtime.loop import Loop
 from qms.runtime.root import AUDIT_PLACE, CONFIGURATION_NAME, announce, claim_root
 from qms.runtime.settings_keeper import SettingsKeeper
+from qms.service.commands import Services
 from qms.service.configuration import Configuration
 from qms.service.library import Library
 from qms.store.catalog import Catalog, by_last_use
 from qms.store.memory_store import MemoryStore
 from qms.store.options import StoreOptions
+from qms.telemetry.series import SAMPLE_S, Series, StoreFigures
 
 log = logging.getLogger(__name__)
 
@@ -69,6 +71,8 @@ class Runtime:
         self.audit = AuditLog(root / AUDIT_PLACE, disk)
         self.catalog = Catalog(self._open_store, closer=self._close_store)
         self.library = Library(self._choose_embedder, disk, in_background=in_background)
+        self.series = Series()
+        self._sampler = Loop("sampler", self._sample, first_after_s=SAMPLE_S)
         self._librarian = Loop("librarian", self.library.work, gives_way=True)
         self.library.wake = self._librarian.wake
         self._disk = disk
@@ -80,6 +84,17 @@ class Runtime:
         self._kept: dict[str, _Kept] = {}
         self._plans: dict[str, _Plan] = {}
         self._is_closed = False
+
+    def services(self) -> Services:
+        """Return the gate to what is open here."""
+        return Services(
+            self.configuration,
+            self.catalog,
+            self.library,
+            audit=self.audit,
+            series=self.series,
+            clock=self._clock,
+        )
 
     @property
     def is_watching(self) -> bool:
@@ -94,6 +109,7 @@ class Runtime:
             self._settings_keeper.start()
             self._librarian.start()
             self._jobs.start()
+            self._sampler.start()
 
     def close(self) -> None:
         """Fold and close every store, and end every thread."""
@@ -104,6 +120,7 @@ class Runtime:
             self._settings_keeper.stop()
             self._jobs.stop()
             self._librarian.stop()
+            self._sampler.stop()
         self.catalog.close()
         self._watcher.stop()
         self.audit.close()
@@ -188,6 +205,19 @@ class Runtime:
             kept.keeper.stop()
         store.close()
         self.library.drop(store.project)
+
+    def _sample(self) -> float:
+        stores = {
+            project: StoreFigures(
+                entries=len(store.view),
+                embedding_backlog=self.library.backlog(project),
+                pending_journal=store.pending_journal,
+            )
+            for project in self.catalog.projects
+            if (store := self.catalog.loaded(project)) is not None
+        }
+        self.series.sample(self._clock(), stores)
+        return SAMPLE_S
 
     def _choose_embedder(self) -> Chosen:
         wanted = self.configuration.settings.global_.embedding

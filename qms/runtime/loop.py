@@ -23,8 +23,16 @@ class Loop:
     Whatever `tick` raises is logged, and the loop goes on.
     """
 
-    def __init__(self, name: str, tick: Callable[[], float], *, gives_way: bool = False) -> None:
+    def __init__(
+        self,
+        name: str,
+        tick: Callable[[], float],
+        *,
+        gives_way: bool = False,
+        first_after_s: float = 0.0,
+    ) -> None:
         self._tick = tick
+        self._first_after_s = first_after_s
         self._gives_way = gives_way
         self._changed = threading.Condition()
         self._is_woken = False
@@ -58,13 +66,16 @@ class Loop:
         if self._gives_way and sys.platform == "linux":
             # Linux has a priority for each thread, and threads that this one makes inherit it.
             os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _LOW_PRIORITY)
-        while not self._is_stopping:
-            wait_s = self._guarded_tick()
+        wait_s = self._first_after_s
+        while True:
             with self._changed:
                 self._changed.wait_for(
                     lambda: self._is_woken or self._is_stopping, min(wait_s, threading.TIMEOUT_MAX)
                 )
                 self._is_woken = False
+            if self._is_stopping:
+                return
+            wait_s = self._guarded_tick()
 
     def _guarded_tick(self) -> float:
         try:

@@ -17,7 +17,6 @@ ROOT_VARIABLE = "QMS_ROOT"
 CONFIGURATION_NAME = "QuickMemoryServer.toml"
 LOCK_PLACE = Path(".qms") / "lock"
 AUDIT_PLACE = Path("logs") / "audit.jsonl"
-LOG_PLACE = Path("logs") / "qms.log"
 
 _APPLICATION = "QuickMemoryServer"
 

@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime
+from pathlib import Path
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -20,6 +21,8 @@ from qms.domain.entry import split_id
 from qms.domain.errors import NotFoundError, UnavailableError, invalid
 from qms.domain.ids import RANDOM_BYTES, make_local_id
 from qms.domain.lifecycle import is_expired
+from qms.files.audit import AuditLog
+from qms.fsio.disk import Disk
 from qms.ingest.entries import EntryRules
 from qms.service.configuration import Configuration
 from qms.service.library import Library
@@ -30,25 +33,39 @@ from qms.store.memory_store import MemoryStore
 from qms.store.options import Origin
 from qms.store.ordering import Orderings
 from qms.store.view import Record, StoreView
+from qms.telemetry.logs import LOG_PLACE
+from qms.telemetry.series import Series
 
 T = TypeVar("T")
 
 
+class Route(msgspec.Struct, frozen=True):
+    """Where a row of the administration is reached; `{name}` in the path is an argument."""
+
+    method: str
+    path: str
+
+
 class Command(msgspec.Struct, frozen=True, kw_only=True):
-    """One row of the command table."""
+    """One row of the command table.
+
+    A row with a route is one of the administration: `least` is then compared with the user's own
+    tier, and its handler gets an `AdminCall`.
+    """
 
     name: str
     toolset: str
     least: AccessTier
     request: type[Request]
     response: type[Any]
-    handler: Callable[["Call", Any], Any]
+    handler: Callable[[Any, Any], Any]
     help: str
     example: dict[str, Any]
     read_only: bool = False
     destructive: bool = False
     idempotent: bool = False
     inline: bool = False
+    route: Route | None = None
 
 
 class House:
@@ -60,6 +77,8 @@ class House:
         catalog: Catalog,
         library: Library,
         *,
+        audit: AuditLog,
+        series: Series,
         clock: Callable[[], datetime],
         commands: tuple[Command, ...],
         randomness: Callable[[int], bytes] = secrets.token_bytes,
@@ -67,12 +86,24 @@ class House:
         self.configuration = configuration
         self.catalog = catalog
         self.library = library
+        self.audit = audit
+        self.series = series
         self.clock = clock
         self.randomness = randomness
         self.cursor_secret = randomness(32)
         self.commands = commands
         self._orderings: WeakKeyDictionary[MemoryStore, Orderings] = WeakKeyDictionary()
         self._orderings_lock = threading.Lock()
+
+    @property
+    def disk(self) -> Disk:
+        """Return the disk that the root lies on."""
+        return self.configuration.disk
+
+    @property
+    def log_path(self) -> Path:
+        """Return where the server's log is."""
+        return self.configuration.root / LOG_PLACE
 
     def orderings(self, store: MemoryStore) -> Orderings:
         """Return the sorted orders of a store."""

@@ -13,13 +13,17 @@ from qms.config.settings import SHARED_SLUG, Endpoint, Settings
 from qms.domain.access import AccessTier, Caller
 from qms.domain.entry import AGENT_ID
 from qms.domain.errors import NotAllowedError, NotAuthenticatedError, NotFoundError, invalid
+from qms.files.audit import AuditLog
 from qms.service import health
+from qms.service.admin.calls import AdminCall
+from qms.service.admin.table import ADMIN_TABLE
 from qms.service.calls import Call, Command, House
 from qms.service.configuration import Configuration
 from qms.service.library import Library
 from qms.service.requests import read_request
 from qms.service.table import TABLE
 from qms.store.catalog import Catalog
+from qms.telemetry.series import Series
 
 
 class Services:
@@ -31,11 +35,27 @@ class Services:
         catalog: Catalog,
         library: Library,
         *,
+        audit: AuditLog,
+        series: Series,
         clock: Callable[[], datetime],
         commands: tuple[Command, ...] = TABLE,
     ) -> None:
-        self._house = House(configuration, catalog, library, clock=clock, commands=commands)
+        self._house = House(
+            configuration,
+            catalog,
+            library,
+            audit=audit,
+            series=series,
+            clock=clock,
+            commands=commands,
+        )
         self._commands = {command.name: command for command in commands}
+        self._administration = {command.name: command for command in ADMIN_TABLE}
+
+    @property
+    def now(self) -> datetime:
+        """Return the present moment."""
+        return self._house.clock()
 
     @property
     def settings(self) -> Settings:
@@ -89,12 +109,47 @@ class Services:
 
     def knows(self, command: str) -> bool:
         """Say whether the table has such a command, whoever may call it."""
-        return command in self._commands
+        return command in self._commands or command in self._administration
 
     def check_administrator(self, who: KeyMatch | Caller) -> None:
         """Raise `NotAllowedError` unless `who` looks after the server, not only after a project."""
         if not _is_administrator(self.settings, who):
             raise NotAllowedError("this needs a user whose own tier is admin", needs="admin")
+
+    def administer(
+        self,
+        who: KeyMatch | Caller,
+        command: str,
+        request: Mapping[str, Any],
+        *,
+        is_text: bool = False,
+    ) -> Any:
+        """Run one command of the administration; `is_text` reads numbers from texts of a query.
+
+        Raises:
+            QmsError: the caller may not, the request is wrong, or the command failed.
+        """
+        settings = self.settings
+        row = self._administration.get(command)
+        if row is None:
+            raise NotFoundError(f"there is no command {command[:64]!r}", command=command[:64])
+        access = _own_access(settings, who)
+        _check_tier(row, access, "of its own")
+        call = AdminCall(
+            self._house,
+            settings,
+            caller=Caller(user=who.user, access=access, key_id=who.key_id),
+            command=row.name,
+            access_to=lambda slug: _access(settings, who, slug),
+            is_local=isinstance(who, Caller),
+        )
+        return row.handler(call, read_request(dict(request), row.request, is_text=is_text))
+
+    def still_holds(self, who: KeyMatch) -> bool:
+        """Say whether a key that was matched before still belongs to its user and has not ended."""
+        user = self.settings.users.get(who.user)
+        keys = user.keys if user else ()
+        return any(key.id == who.key_id and not key.is_expired(self.now) for key in keys)
 
     def runs_inline(self, who: KeyMatch | Caller, project: str, command: str) -> bool:
         """Say whether a call needs nothing but RAM that is there already.
@@ -136,14 +191,18 @@ class Services:
         row = self._commands.get(command)
         if row is None:
             raise NotFoundError(f"there is no command {command[:64]!r}", command=command[:64])
-        if access < row.least:
-            raise NotAllowedError(
-                f"{row.name} needs tier {row.least.label}; this key has {access.label} here",
-                command=row.name,
-                needs=row.least.label,
-                has=access.label,
-            )
+        _check_tier(row, access, "here")
         return row
+
+
+def _check_tier(row: Command, access: AccessTier, where: str) -> None:
+    if access < row.least:
+        raise NotAllowedError(
+            f"{row.name} needs tier {row.least.label}; this key has {access.label} {where}",
+            command=row.name,
+            needs=row.least.label,
+            has=access.label,
+        )
 
 
 def _open(settings: Settings, who: KeyMatch | Caller, project: str) -> tuple[Endpoint, AccessTier]:
@@ -161,12 +220,17 @@ def _access(settings: Settings, who: KeyMatch | Caller, slug: str) -> AccessTier
     return settings.access(who.user, slug)
 
 
+def _own_access(settings: Settings, who: KeyMatch | Caller) -> AccessTier:
+    """Return the tier of a user itself, whatever projects say."""
+    if isinstance(who, Caller):
+        return who.access
+    user = settings.users.get(who.user)
+    return user.access if user else AccessTier.NONE
+
+
 def _is_administrator(settings: Settings, who: KeyMatch | Caller | None) -> bool:
     """Say whether `who` looks after the server, and not only after a project."""
-    if who is None or isinstance(who, Caller):
-        return who is not None and who.access is AccessTier.ADMIN
-    user = settings.users.get(who.user)
-    return user is not None and user.access is AccessTier.ADMIN
+    return who is not None and _own_access(settings, who) is AccessTier.ADMIN
 
 
 def _without_project(request: Mapping[str, Any], endpoint: Endpoint) -> dict[str, Any]:

@@ -92,6 +92,11 @@ class Configuration:
         return self._path
 
     @property
+    def disk(self) -> Disk:
+        """Return what the file is written with."""
+        return self._disk
+
+    @property
     def root(self) -> Path:
         """Return the install root: the folder of the file."""
         return self._path.parent
@@ -193,6 +198,22 @@ class Configuration:
             self._replace(self._text, text)
             self._take(text, after, warnings)
             return after
+
+    def change(
+        self,
+        change: Callable[[str], str],
+        if_version: str | None = None,
+        *,
+        confined: bool = False,
+    ) -> str:
+        """Change the file's text as `edit` does, and return the version that this very edit made.
+
+        Raises:
+            QmsError: as `edit`.
+        """
+        with self._lock:
+            self.edit(change, if_version, confined=confined)
+            return self.version
 
     def _make_first_admin(self) -> str:
         key, now = new_key(), self._clock()

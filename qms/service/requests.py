@@ -28,14 +28,16 @@ class NoArguments(Request, frozen=True):
 RequestType = TypeVar("RequestType", bound=Request)
 
 
-def read_request(given: dict[str, Any], wanted: type[RequestType]) -> RequestType:
-    """Return the typed reading of a request.
+def read_request(
+    given: dict[str, Any], wanted: type[RequestType], *, is_text: bool = False
+) -> RequestType:
+    """Return the typed reading of a request; `is_text` takes numbers written as texts.
 
     Raises:
         InvalidInputError: names the unknown key, or the field and what it should be.
     """
     try:
-        return msgspec.convert(given, wanted)
+        return msgspec.convert(given, wanted, strict=not is_text)
     except msgspec.ValidationError as error:
         raise _translated(str(error)) from None
 

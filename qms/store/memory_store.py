@@ -7,7 +7,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
-from qms.codec.hand_lines import is_utf16
+from qms.codec.hand_lines import bare, is_utf16
 from qms.domain.changes import ChangeSet
 from qms.domain.entry import split_id
 from qms.domain.errors import ConflictError
@@ -119,6 +119,11 @@ class MemoryStore:
         with self._writer.lock:
             return [(record.sequence, record.change_set) for record in self._writer.uncut]
 
+    @property
+    def pending_journal(self) -> int:
+        """Return how many records of the journal are not in the file yet."""
+        return len(self._writer.uncut)
+
     def fold(self) -> FoldOutcome:
         """Bring everything written so far into `entries.jsonl`."""
         began = time.monotonic()
@@ -178,7 +183,7 @@ class MemoryStore:
             held=self._side.held is not None,
             read_only=refusal is not None,
             read_only_reason=refusal.message if refusal else None,
-            pending_journal=len(self._writer.uncut),
+            pending_journal=self.pending_journal,
             sequence=view.sequence,
             last_write_utc=self._writer.last_write_utc,
             last_fold_utc=self._side.last_fold_utc,
@@ -199,6 +204,11 @@ class MemoryStore:
             code, _, reason = note.partition(": ")
             found.append(self._problem(code, reason))
         return found
+
+    def line(self, number: int) -> bytes | None:
+        """Return a line of the file as it was last seen; lines count from 1."""
+        raws = self._side.image.raws
+        return bare(raws[number - 1]) if 0 < number <= len(raws) else None
 
     def conflicts(self) -> list[dict[str, Any]]:
         """Return the versions that gave way to a hand edit, oldest first."""

@@ -20,6 +20,9 @@ import msgspec
 
 from qms.telemetry.escapes import escape
 
+LOG_PLACE = Path("logs") / "qms.log"
+"""Where the rolling file is, from the root on."""
+
 MAX_FIELD_CHARS = 4096
 """A longer field or message is cut: a log line is for reading."""
 

@@ -24,7 +24,7 @@ _SIZES = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
 
 REQUESTS = Counter(
     "qms_mcp_requests",
-    "Commands answered, by door (mcp, api), command and outcome (ok or the error's code)",
+    "Commands answered, by door (mcp, api, admin), command and outcome (ok or the error's code)",
     ("door", "command", "outcome"),
     registry=REGISTRY,
 )

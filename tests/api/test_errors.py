@@ -36,6 +36,8 @@ def answer_to(house: House, error: Exception) -> Any:
         house.configuration,
         house.catalog,
         house.library,
+        audit=house.audit,
+        series=house.series,
         clock=house.clock,
         commands=(fail_with(error),),
     )

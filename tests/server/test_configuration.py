@@ -111,7 +111,11 @@ def test_a_project_comes_and_goes_with_its_lines_in_the_configuration(tmp_path: 
 def test_a_first_run_gives_its_key_once_and_keeps_only_a_hash_for_itself(tmp_path: Path) -> None:
     with ServerProcess(tmp_path) as first:
         key = first.key
-        assert [line.partition(": ")[0] for line in first.lines] == ["admin key", "listening"]
+        assert [line.partition(": ")[0] for line in first.lines] == [
+            "admin key",
+            "setup link",
+            "listening",
+        ]
         text = toml_of(tmp_path).read_text(encoding="utf-8")
         assert key not in text
         assert hashlib.sha256(key.encode()).hexdigest() in text

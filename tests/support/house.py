@@ -2,12 +2,15 @@
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from qms.api.app import app
+from qms.config.settings import Settings
+from qms.files.audit import AuditLog
 from qms.fsio.disk import Disk
 from qms.inference.choose import Chosen, open_embedder
 from qms.service.commands import Services
@@ -16,6 +19,7 @@ from qms.service.library import Library
 from qms.store.catalog import Catalog
 from qms.store.memory_store import MemoryStore
 from qms.store.options import StoreOptions
+from qms.telemetry.series import Series
 from tests.support.asgi import Answer, AsgiClient
 
 USERS = ("reader", "writer", "curator", "admin")
@@ -127,7 +131,17 @@ class House:
         self.catalog = Catalog(self._open, closer=self._close)
         self.catalog.register(self.configuration.settings.endpoints)
         self.library = Library(hash_embedder, self.disk, in_background=False)
-        self.services = Services(self.configuration, self.catalog, self.library, clock=clock)
+        self.audit = AuditLog(root / "logs" / "audit.jsonl", self.disk)
+        self.series = Series()
+        self.services = Services(
+            self.configuration,
+            self.catalog,
+            self.library,
+            audit=self.audit,
+            series=self.series,
+            clock=clock,
+        )
+        self.configuration.subscribe(self._follow)
         self.client = AsgiClient(app(self.services))
 
     def door(self, user: str, project: str = "projA") -> Door:
@@ -156,6 +170,13 @@ class House:
         """Close the stores and the client."""
         self.client.close()
         self.catalog.close()
+        self.audit.close()
+
+    def _follow(self, settings: Settings) -> None:
+        for project in self.catalog.projects:
+            if project not in settings.endpoints:
+                self.catalog.remove(project)
+        self.catalog.register(settings.endpoints)
 
     def _close(self, store: MemoryStore) -> None:
         store.close()
@@ -176,6 +197,7 @@ class House:
             backup_root=settings.backup_folder(self.root),
             clock=self.clock,
         )
+        store.subscribe(partial(self.audit.append, project))
         self.library.add(store, folder / "indexes")
         return store
 

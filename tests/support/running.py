@@ -12,7 +12,6 @@ import uvicorn
 from qms.api.app import app
 from qms.fsio.disk import Disk
 from qms.runtime.build import open_root
-from qms.service.commands import Services
 from tests.support.server import call_on
 
 
@@ -22,8 +21,7 @@ class RunningServer:
     def __init__(self, root: Path, key: str) -> None:
         self.key = key
         self._opened = open_root(root, disk=Disk(), clock=_now, command="test server")
-        runtime = self._opened.runtime
-        services = Services(runtime.configuration, runtime.catalog, runtime.library, clock=_now)
+        services = self._opened.runtime.services()
         config = uvicorn.Config(
             app(services), http="h11", ws="none", lifespan="off", log_config=None
         )

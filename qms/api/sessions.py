@@ -1,0 +1,145 @@
+"""Sessions of the admin page: a cookie in place of a key, in RAM, never valid on `/mcp`.
+
+A session ends after twelve idle hours, with its key, or with its user. The cookie travels by
+itself, so whatever changes something also needs a token that another site cannot know, and an
+Origin that is this server's.
+"""
+
+import hashlib
+import hmac
+import secrets
+import threading
+from datetime import datetime, timedelta
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+
+from qms.api.auth import authenticate, key_of
+from qms.config.keys import KeyMatch
+from qms.domain.errors import NotAllowedError, NotAuthenticatedError
+from qms.service.commands import Services
+
+COOKIE = "qms_session"
+CSRF_HEADER = "x-csrf-token"
+IDLE = timedelta(hours=12)
+MAX_SESSIONS = 1000
+MAX_SESSIONS_OF_A_USER = 50
+"""Beyond it the user's own longest idle session ends, and nobody else's."""
+
+_TOKEN_BYTES = 32
+_NONCE_BYTES = 8
+_SAFE_METHODS = frozenset({"GET", "HEAD"})
+
+
+class Session(msgspec.Struct):
+    """One signed-in browser."""
+
+    who: KeyMatch
+    csrf_secret: bytes
+    seen_utc: datetime
+
+    def csrf_token(self) -> str:
+        """Return a fresh token; all of a session's tokens are good until it ends."""
+        nonce = secrets.token_hex(_NONCE_BYTES)
+        return f"{nonce}.{self._mac(nonce)}"
+
+    def accepts(self, token: str) -> bool:
+        """Say whether a token is one of this session's."""
+        nonce, _, mac = token.partition(".")
+        return hmac.compare_digest(mac.encode(), self._mac(nonce).encode())
+
+    def _mac(self, nonce: str) -> str:
+        return hmac.new(self.csrf_secret, nonce.encode(), hashlib.sha256).hexdigest()
+
+
+class Sessions:
+    """All sessions of one process; any thread may call any method."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+        self._lock = threading.Lock()
+        self._sessions: dict[bytes, Session] = {}
+
+    def begin(self, who: KeyMatch) -> tuple[str, Session]:
+        """Return the cookie's value and the session of a user whose key was checked."""
+        token = secrets.token_urlsafe(_TOKEN_BYTES)
+        session = Session(who, secrets.token_bytes(_TOKEN_BYTES), self._services.now)
+        with self._lock:
+            self._make_room(who.user)
+            self._sessions[_digest(token)] = session
+        return token, session
+
+    def identify(self, request: Request) -> KeyMatch:
+        """Return who sends a request, by its key or else by its session.
+
+        Raises:
+            NotAuthenticatedError: neither is good.
+            NotAllowedError: the session is, but the request may come from another site.
+        """
+        if key_of(request) is not None or COOKIE not in request.cookies:
+            return authenticate(request, self._services)
+        session = self.find(request)
+        if session is None:
+            raise NotAuthenticatedError("the session has ended: sign in again")
+        if request.method not in _SAFE_METHODS:
+            self._check_own_site(request, session)
+        return session.who
+
+    def find(self, request: Request) -> Session | None:
+        """Return the session that a request carries, if it is still good, and keep it alive."""
+        digest, now = _digest(request.cookies.get(COOKIE, "")), self._services.now
+        with self._lock:
+            session = self._sessions.get(digest)
+            if session is None:
+                return None
+            if now - session.seen_utc >= IDLE or not self._services.still_holds(session.who):
+                del self._sessions[digest]
+                return None
+            session.seen_utc = now
+        return session
+
+    def end(self, request: Request) -> None:
+        """End the session that a request carries."""
+        with self._lock:
+            self._sessions.pop(_digest(request.cookies.get(COOKIE, "")), None)
+
+    def _check_own_site(self, request: Request, session: Session) -> None:
+        if not session.accepts(request.headers.get(CSRF_HEADER, "")):
+            raise NotAllowedError(
+                "a change with a session needs its token in X-CSRF-Token: GET /admin/session"
+            )
+        if not _is_own_origin(request, self._services.settings.global_.allowed_origins):
+            raise NotAllowedError("a change with a session must come from this server's own page")
+
+    def _make_room(self, user: str) -> None:
+        own = [key for key, session in self._sessions.items() if session.who.user == user]
+        if len(own) >= MAX_SESSIONS_OF_A_USER:
+            self._drop_idlest(own)
+        elif len(self._sessions) >= MAX_SESSIONS:
+            self._drop_idlest(list(self._sessions))
+
+    def _drop_idlest(self, keys: list[bytes]) -> None:
+        del self._sessions[min(keys, key=lambda key: self._sessions[key].seen_utc)]
+
+
+def set_cookie(response: Response, token: str, request: Request, *, behind_proxy: bool) -> None:
+    """Give the browser its session; over TLS only where there is TLS."""
+    is_secure = request.url.scheme == "https" or behind_proxy
+    response.set_cookie(COOKIE, token, path="/", httponly=True, samesite="strict", secure=is_secure)
+
+
+def clear_cookie(response: Response) -> None:
+    """Have the browser forget its session."""
+    response.delete_cookie(COOKIE, path="/", httponly=True, samesite="strict")
+
+
+def _is_own_origin(request: Request, allowed: tuple[str, ...]) -> bool:
+    origin = request.headers.get("origin", "")
+    host = request.headers.get("host", "")
+    return origin in (f"http://{host}", f"https://{host}") or origin in allowed
+
+
+def _digest(token: str) -> bytes:
+    # Looked up by its hash, so that the time of a look-up tells nothing about a token.
+    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()

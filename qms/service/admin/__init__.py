@@ -1,0 +1,1 @@
+"""The administration of the server: users, keys, permissions, projects, settings, records."""

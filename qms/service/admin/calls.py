@@ -1,0 +1,96 @@
+"""One call of the administration: who asks, and how a change is made, kept and written down."""
+
+from collections.abc import Callable
+
+from qms.config.settings import Endpoint, Settings
+from qms.domain.access import AccessTier, Caller
+from qms.domain.errors import NotFoundError
+from qms.files.audit_chain import AuditedChange, AuditEvent
+from qms.service.calls import House
+from qms.service.requests import Request, Response
+
+TextChange = Callable[[str], str]
+"""From the text of the configuration to the one that is asked for."""
+
+
+class Change(Request, frozen=True):
+    """What every change of the configuration takes."""
+
+    if_version: str | None = None
+    """The version that the caller has seen: a file changed meanwhile is a conflict."""
+
+
+class Changed(Response, frozen=True):
+    """What every change of the configuration answers."""
+
+    version: str
+
+
+class AdminCall:
+    """What a handler of the administration works with."""
+
+    def __init__(
+        self,
+        house: House,
+        settings: Settings,
+        *,
+        caller: Caller,
+        command: str,
+        access_to: Callable[[str], AccessTier],
+        is_local: bool,
+    ) -> None:
+        self.house = house
+        self.settings = settings
+        self.caller = caller
+        self.command = command
+        self.access_to = access_to
+        self.now = house.clock()
+        self.is_local = is_local
+
+    @property
+    def version(self) -> str:
+        """Return the version of the configuration in force."""
+        return self.house.configuration.version
+
+    @property
+    def opened(self) -> list[str]:
+        """Return the projects whose entries the caller may see."""
+        return [slug for slug in self.settings.endpoints if self.opens(slug)]
+
+    def opens(self, slug: str) -> bool:
+        """Say whether the caller may see the entries of a project."""
+        return self.access_to(slug) >= AccessTier.READER
+
+    def endpoint(self, slug: str) -> Endpoint:
+        """Return a project's settings.
+
+        Raises:
+            NotFoundError: there is no such project.
+        """
+        found = self.settings.find_endpoint(slug)
+        if found is None:
+            raise NotFoundError(f"there is no project {slug[:64]!r}", project=slug[:64])
+        return found
+
+    def edit(self, change: TextChange, if_version: str | None, *, op: str, target: str) -> str:
+        """Change the configuration, write down who did it, and return the new version.
+
+        Raises:
+            ConflictError: it was changed meanwhile, or nobody would be left to administer.
+            InvalidInputError: the change is not valid, or a path leaves the root.
+        """
+        version = self.house.configuration.change(change, if_version, confined=not self.is_local)
+        self.record(op, target, version)
+        return version
+
+    def record(self, op: str, target: str, version: str | None = None) -> None:
+        """Write into the audit log what was done to which thing of the server."""
+        self.house.audit.note(
+            AuditEvent(
+                at_utc=self.now,
+                user=self.caller.user,
+                key_id=self.caller.key_id,
+                command=self.command,
+                changes=(AuditedChange(op, target, version),),
+            )
+        )
