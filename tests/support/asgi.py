@@ -7,7 +7,10 @@ from typing import Any
 from urllib.parse import unquote
 
 import msgspec
-from starlette.applications import Starlette
+from starlette.types import ASGIApp
+
+HOST = "127.0.0.1:5080"
+"""How the requests of tests name the server."""
 
 
 class Answer(msgspec.Struct, frozen=True):
@@ -26,7 +29,7 @@ class Answer(msgspec.Struct, frozen=True):
 class AsgiClient:
     """Calls an application from any thread."""
 
-    def __init__(self, application: Starlette) -> None:
+    def __init__(self, application: ASGIApp) -> None:
         self._application = application
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
@@ -47,9 +50,13 @@ class AsgiClient:
         headers: Iterable[tuple[str, str]] = (),
         chunks: Iterable[bytes] = (b"",),
         leaves: bool = False,
+        host: str | None = HOST,
+        address: str = "127.0.0.1",
     ) -> Answer:
         """Send one request, its body in chunks, and return the answer; or leave before its end."""
-        work = self._send(method, path, headers, chunks, leaves=leaves)
+        named = [] if host is None else [("host", host)]
+        scope = _scope(method, path, [*named, *headers], address)
+        work = self._send(scope, chunks, leaves=leaves)
         return asyncio.run_coroutine_threadsafe(work, self._loop).result(timeout=60)
 
     def post(self, path: str, content: Any, *, key: str | None = None) -> Answer:
@@ -61,31 +68,8 @@ class AsgiClient:
         return self.request("POST", path, headers=headers, chunks=[body])
 
     async def _send(
-        self,
-        method: str,
-        path: str,
-        headers: Iterable[tuple[str, str]],
-        chunks: Iterable[bytes],
-        *,
-        leaves: bool,
+        self, scope: dict[str, Any], chunks: Iterable[bytes], *, leaves: bool
     ) -> Answer:
-        target, _, query = path.partition("?")
-        scope = {
-            "type": "http",
-            "asgi": {"version": "3.0"},
-            "http_version": "1.1",
-            "method": method,
-            "scheme": "http",
-            "path": unquote(target),
-            "raw_path": target.encode("latin-1", "replace"),
-            "query_string": query.encode(),
-            "root_path": "",
-            "headers": [
-                (name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in headers
-            ],
-            "client": ("127.0.0.1", 50000),
-            "server": ("127.0.0.1", 5080),
-        }
         waiting = iter(chunks)
         sent: list[Any] = []
 
@@ -104,3 +88,25 @@ class AsgiClient:
         }
         body = b"".join(message.get("body", b"") for message in sent[1:])
         return Answer(sent[0]["status"], names, body)
+
+
+def _scope(
+    method: str, path: str, headers: Iterable[tuple[str, str]], address: str
+) -> dict[str, Any]:
+    target, _, query = path.partition("?")
+    return {
+        "type": "http",
+        "asgi": {"version": "3.0"},
+        "http_version": "1.1",
+        "method": method,
+        "scheme": "http",
+        "path": unquote(target),
+        "raw_path": target.encode("latin-1", "replace"),
+        "query_string": query.encode(),
+        "root_path": "",
+        "headers": [
+            (name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in headers
+        ],
+        "client": (address, 50000),
+        "server": ("127.0.0.1", 5080),
+    }
