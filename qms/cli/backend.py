@@ -19,6 +19,13 @@ class Backend(Protocol):
             QmsError: what the command fails with, the same on both.
         """
 
+    def administer(self, command: str, arguments: dict[str, Any]) -> Any:
+        """Run one command of the administration and return the JSON object it answers.
+
+        Raises:
+            QmsError: what the command fails with, the same on both.
+        """
+
     def projects(self) -> list[str]:
         """Return the projects that the caller may see."""
 

@@ -1,4 +1,4 @@
-"""`memoryctl keys`: make keys in the root's own configuration file."""
+"""`memoryctl keys`: make keys in the root's own configuration file, list and revoke them."""
 
 import time
 from datetime import datetime
@@ -11,12 +11,14 @@ from qms.cli.arguments import Verb, shared_options
 from qms.cli.local import now
 from qms.cli.moments import moment_option, wire_text
 from qms.cli.remote import Remote
-from qms.cli.target import Asked, checked_root, running_url
+from qms.cli.removing import is_wanted, removal_options
+from qms.cli.target import Asked, checked_root, open_session, running_url
+from qms.cli.users import report_change
 from qms.config.keys import KeyRecord
 from qms.config.settings import Settings
 from qms.config.toml_file import add_key, set_user
 from qms.domain.access import AccessTier
-from qms.domain.errors import NotAuthenticatedError, UnavailableError, invalid
+from qms.domain.errors import NotAuthenticatedError, NotFoundError, UnavailableError, invalid
 from qms.fsio.disk import Disk
 from qms.runtime.root import CONFIGURATION_NAME
 from qms.service.configuration import FIRST_ADMIN, Configuration, key_record, new_key
@@ -30,7 +32,7 @@ _LABELS = [access.label for access in AccessTier]
 
 @click.group()
 def keys() -> None:
-    """Make keys, in the configuration file of the root."""
+    """Make, list and revoke keys; they are made in the configuration file of the root."""
 
 
 @keys.command(cls=Verb, example="memoryctl keys create alice --tier writer --expires 90d")
@@ -68,6 +70,48 @@ def create(
     tier = settings.users[user].access.label
     output.note(f"key {record.id} of {user}, tier {tier}{ends}; it is not shown again")
     _await_server(root, key)
+
+
+@keys.command("list", cls=Verb, example="memoryctl keys list --user alice")
+@click.option("--user", metavar="USER", help="Only this user's.")
+@shared_options
+def list_keys(asked: Asked, user: str | None) -> None:
+    """List keys by their ids; what a key is was shown when it was made, and never again."""
+    with open_session(asked) as session:
+        answer = session.administer("listKeys", user=user)
+    if asked.as_json:
+        output.answer(answer)
+        return
+    rows = [
+        [
+            one["id"],
+            one["user"],
+            one["createdUtc"] or "",
+            "expired" if one["isExpired"] else one["expiresUtc"] or "never",
+            one["label"],
+        ]
+        for one in answer["items"]
+    ]
+    output.table(("ID", "USER", "MADE", "EXPIRES", "LABEL"), rows, flexible=4)
+
+
+@keys.command(cls=Verb, example="memoryctl keys revoke 0f1e2d3c4b5a")
+@click.argument("key_id", metavar="ID")
+@removal_options
+@shared_options
+def revoke(asked: Asked, key_id: str, dry_run: bool, yes: bool) -> None:
+    """Take a key away, by its id; sessions that began with it end."""
+    with open_session(asked) as session:
+        found = session.administer("listKeys")
+        owners = {one["id"]: one["user"] for one in found["items"]}
+        if key_id not in owners:
+            raise NotFoundError(f"there is no key {key_id}", id=key_id)
+        what = f"revoke key {key_id} of {owners[key_id]}"
+        if not is_wanted(what, dry_run=dry_run, yes=yes):
+            report_change(asked, {"version": found["version"]}, "nothing was changed")
+            return
+        answer = session.administer("revokeKey", id=key_id, ifVersion=found["version"])
+    report_change(asked, answer, f"key {key_id} of {owners[key_id]} revoked")
 
 
 def _root_of(asked: Asked) -> Path:

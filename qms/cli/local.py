@@ -44,6 +44,11 @@ class Local:
         # Through JSON, so that what is printed is what the server would have sent.
         return msgspec.json.decode(msgspec.json.encode(answer))
 
+    def administer(self, command: str, arguments: dict[str, Any]) -> Any:
+        """Call one command of the administration."""
+        answer = self._services.administer(LOCAL_ADMIN, command, arguments)
+        return msgspec.json.decode(msgspec.json.encode(answer))
+
     def projects(self) -> list[str]:
         """Return every project of the root."""
         return list(self._services.settings.endpoints)

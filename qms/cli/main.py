@@ -8,7 +8,20 @@ from typing import NoReturn, TextIO
 
 import click
 
-from qms.cli import editing, keys, listing, output, reading, searching, stores, writing
+from qms.cli import (
+    audit,
+    editing,
+    keys,
+    listing,
+    output,
+    permissions,
+    project_verbs,
+    reading,
+    searching,
+    stores,
+    users,
+    writing,
+)
 from qms.cli.arguments import PROGRAM, refused_option, verb_first
 from qms.domain.errors import InvalidInputError, QmsError
 from qms.version import __version__
@@ -38,7 +51,11 @@ for _verb in (
     writing.delete,
     editing.edit,
     stores.stores,
+    project_verbs.projects,
+    users.users,
     keys.keys,
+    permissions.permissions,
+    audit.audit,
 ):
     program.add_command(_verb)
 

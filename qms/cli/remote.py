@@ -1,14 +1,16 @@
 """memoryctl on a running server, over HTTP."""
 
 import http.client
+import re
 import ssl
 from typing import Any
-from urllib.parse import SplitResult, quote, urlsplit
+from urllib.parse import SplitResult, quote, urlencode, urlsplit
 
 import msgspec
 
 from qms.config.keys import PLAIN_KEY
 from qms.domain.errors import NotAuthenticatedError, QmsError, UnavailableError, invalid
+from qms.service.admin.table import ADMIN_TABLE
 
 TIMEOUT_S = 120.0
 """How long an answer may take: a store that is still loading is waited for."""
@@ -16,6 +18,8 @@ TIMEOUT_S = 120.0
 _ERRORS = {error.code: error for error in QmsError.__subclasses__()}
 _EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - read, not listened on
 _UNHEALTHY = 503
+_PARAMETER = re.compile(r"\{(\w+)\}")
+_ROUTES = {row.name: row.route for row in ADMIN_TABLE if row.route is not None}
 
 
 class Remote:
@@ -35,6 +39,22 @@ class Remote:
         """Post one command."""
         path = f"/api/v1/{quote(project, safe='')}/{quote(command, safe='')}"
         status, answer = self._request("POST", path, body)
+        if status != http.client.OK:
+            raise _error(answer, status, self._url)
+        return answer
+
+    def administer(self, command: str, arguments: dict[str, Any]) -> Any:
+        """Send one command of the administration to its address."""
+        route = _ROUTES[command]
+        rest = dict(arguments)
+        path = _PARAMETER.sub(lambda found: quote(rest.pop(found[1]), safe=""), route.path)
+        has_body = route.method not in ("GET", "DELETE")
+        query = urlencode({name: value for name, value in rest.items() if value is not None})
+        status, answer = self._request(
+            route.method,
+            path if has_body or not query else f"{path}?{query}",
+            msgspec.json.encode(rest) if has_body else None,
+        )
         if status != http.client.OK:
             raise _error(answer, status, self._url)
         return answer

@@ -83,6 +83,14 @@ class Session:
             raise invalid("text", "is not valid UTF-8") from None
         return self.backend.send(project, command, body)
 
+    def administer(self, command: str, /, **arguments: Any) -> Any:
+        """Run one command of the administration and return the object that the API answers.
+
+        Raises:
+            QmsError: the command failed.
+        """
+        return self.backend.administer(command, arguments)
+
 
 @contextmanager
 def open_session(asked: Asked) -> Iterator[Session]:

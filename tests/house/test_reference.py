@@ -10,6 +10,7 @@ import msgspec
 from qms.config.settings import Settings
 from qms.domain import errors
 from qms.domain.limits import Limits
+from qms.service.admin.table import ADMIN_TABLE
 from tests.house.pages import read, table_rows
 from tests.support.house import House, key_of
 
@@ -75,3 +76,13 @@ def test_every_metric_is_on_the_metrics_page_with_its_type_and_labels(house: Hou
     rows = {row[0].strip("`"): row[1] for row in table_rows(read("docs/metrics.md"))}
 
     assert declared == rows
+
+
+def test_the_administration_page_has_exactly_the_routes_of_the_table() -> None:
+    documented = {tuple(row[:2]) for row in table_rows(read("docs/administration.md"))}
+
+    assert documented == {
+        (f"`{row.route.method} {row.route.path}`", f"`{row.name}`")
+        for row in ADMIN_TABLE
+        if row.route is not None
+    }

@@ -122,7 +122,7 @@ def test_a_project_cannot_be_put_outside_the_root(
 
 
 @pytest.mark.attack(31)
-@pytest.mark.parametrize("field", ["storageRoot", "backupRoot", "tlsCertificate"])
+@pytest.mark.parametrize("field", ["storageRoot", "backupRoot"])
 def test_the_configuration_cannot_lead_outside_the_root_over_http(
     house: House, admin: Console, field: str
 ) -> None:

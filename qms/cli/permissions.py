@@ -1,0 +1,69 @@
+"""`memoryctl permissions`: what users may do in one project."""
+
+import click
+
+from qms.cli import output
+from qms.cli.arguments import Verb, shared_options
+from qms.cli.target import Asked, Session, open_session
+from qms.cli.users import TIERS, report_change
+from qms.domain.errors import NotFoundError
+
+
+@click.group()
+def permissions() -> None:
+    """Say who may do what in a project; the project is the one of --project, else guessed."""
+
+
+@permissions.command("list", cls=Verb, example="memoryctl permissions list --project projA")
+@shared_options
+def list_permissions(asked: Asked) -> None:
+    """List what each user may do in the project, and why."""
+    with open_session(asked) as session:
+        answer = session.administer("getPermissions", endpoint=session.project)
+    if asked.as_json:
+        output.answer(answer)
+        return
+    rows = [[one["user"], one["tier"], one["listed"] or ""] for one in answer["items"]]
+    output.table(("USER", "MAY", "LISTED AS"), rows, flexible=0)
+    if answer["private"]:
+        output.note("the project is private: only those who are listed may open it")
+
+
+@permissions.command("set", cls=Verb, example="memoryctl permissions set alice curator")
+@click.argument("user", metavar="USER")
+@click.argument("tier", type=TIERS)
+@shared_options
+def set_permission(asked: Asked, user: str, tier: str) -> None:
+    """List a user in the project with a tier, which raises or lowers its own; none shuts."""
+    with open_session(asked) as session:
+        version, listed = _listed(session)
+        answer = _put(session, {**listed, user: tier}, version)
+        message = f"{user} has tier {tier} in {session.project} now"
+    report_change(asked, answer, message)
+
+
+@permissions.command(cls=Verb, example="memoryctl permissions remove alice --project projA")
+@click.argument("user", metavar="USER")
+@shared_options
+def remove(asked: Asked, user: str) -> None:
+    """Take a user off the project's list: its own tier counts there again."""
+    with open_session(asked) as session:
+        version, listed = _listed(session)
+        if listed.pop(user, None) is None:
+            raise NotFoundError(f"{user} is not listed in {session.project}", user=user)
+        answer = _put(session, listed, version)
+        message = f"{user} is no longer listed in {session.project}"
+    report_change(asked, answer, message)
+
+
+def _listed(session: Session) -> tuple[str, dict[str, str]]:
+    answer = session.administer("getPermissions", endpoint=session.project)
+    listed = {one["user"]: one["listed"] for one in answer["items"] if one["listed"] is not None}
+    return answer["version"], listed
+
+
+def _put(session: Session, listed: dict[str, str], version: str) -> dict[str, object]:
+    answer: dict[str, object] = session.administer(
+        "setPermissions", endpoint=session.project, permissions=listed, ifVersion=version
+    )
+    return answer
