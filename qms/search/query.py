@@ -35,7 +35,7 @@ class SearchQuery(
     max_results: int = DEFAULT_RESULTS
     include_shared: bool = True
     match: Match = Match.ANY
-    filter: Filter | None = None
+    filter: Annotated[Filter | None, msgspec.Meta(description="As in listEntries")] = None
     profile: ProfileName = ProfileName.DEFAULT
     explain: bool = False
     include_superseded: bool = False

@@ -38,6 +38,16 @@ class Services:
         self._commands = {command.name: command for command in commands}
 
     @property
+    def commands(self) -> tuple[Command, ...]:
+        """Return every row of the table."""
+        return self._house.commands
+
+    @property
+    def now(self) -> datetime:
+        """Return the present moment."""
+        return self._house.clock()
+
+    @property
     def settings(self) -> Settings:
         """Return the configuration in force."""
         return self._house.configuration.settings

@@ -1,11 +1,13 @@
 """Reading and writing single entries, and importing many at once."""
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
+import msgspec
 from msgspec import UNSET, UnsetType
 
 from qms.codec.documents import header_of, over_limit
 from qms.domain.access import check_delete, check_edit
+from qms.domain.bodies import MAIN_FIELDS
 from qms.domain.errors import QmsError, invalid
 from qms.ingest.entries import patched_document
 from qms.ingest.withhold import withhold
@@ -29,6 +31,15 @@ from qms.store.view import Record
 SECRET = "secret"  # noqa: S105 - the code of a warning
 """What an import says of an entry that seems to hold a secret."""
 
+_MAIN_TEXTS = " ".join(f"{kind}.{'|'.join(fields)}" for kind, fields in MAIN_FIELDS.items())
+ENTRY_HINT = (
+    "kind and body are required. The body's main field by kind, the only one needed: "
+    f"{_MAIN_TEXTS}; a plain string as body becomes it. Optional: id title tags[] keywords[] "
+    "namespace relations[{type,targetId}] source{} metadata{} priority:1-10 confidence:0-1 "
+    "retention:short|mid|long ttlSeconds epicSlug epicCase"
+)
+"""What an agent has to know of an entry, told once in its list of tools."""
+
 
 class GetRequest(Request, frozen=True):
     """Which entry."""
@@ -39,7 +50,7 @@ class GetRequest(Request, frozen=True):
 class UpsertRequest(Request, frozen=True):
     """The entry, and what to do when it is there already."""
 
-    entry: dict[str, Any]
+    entry: Annotated[dict[str, Any], msgspec.Meta(description=ENTRY_HINT)]
     if_version: str | None = None
     on_duplicate_title: Literal["create", "update"] = "create"
 
@@ -82,7 +93,7 @@ class DeleteAnswer(Response, frozen=True):
 class ImportRequest(Request, frozen=True):
     """Entries to store in one commit."""
 
-    entries: list[Any]
+    entries: Annotated[list[Any], msgspec.Meta(description="Each as in upsertEntry")]
     dry_run: bool = False
     on_error: Literal["skip", "abort"] = "skip"
 
