@@ -5,6 +5,8 @@ from typing import Any
 import msgspec
 from starlette.responses import Response
 
+from qms.service.answers import Rendered
+
 HEADERS = {
     "cache-control": "no-store",
     "x-content-type-options": "nosniff",
@@ -25,3 +27,10 @@ def json_answer(
         headers={**HEADERS, **(headers or {})},
         media_type="application/json",
     )
+
+
+def command_answer(value: Any) -> Response:
+    """Return what a command answered: JSON, or the text that it was rendered to."""
+    if isinstance(value, Rendered):
+        return Response(value.text, headers=HEADERS, media_type="text/plain")
+    return json_answer(value)

@@ -1,8 +1,5 @@
 """The ASGI application: every route of the server."""
 
-import hashlib
-
-import msgspec
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -13,15 +10,14 @@ from qms.api.admin import admin_routes
 from qms.api.answers import json_answer
 from qms.api.auth import authenticate, key_of
 from qms.api.errors import Handler, answer_http, answer_unexpected, answers_errors
+from qms.api.help import help_routes
 from qms.api.metrics import metrics_endpoint
 from qms.api.rest import command_endpoint
 from qms.api.running import Runner
 from qms.api.sessions import Sessions
 from qms.api.setup import SetupLink
-from qms.codec.schema import entry_schema
 from qms.service.commands import Services
 from qms.service.health import Status
-from qms.service.system import SCHEMA_URL
 
 ALL_METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 
@@ -39,8 +35,8 @@ def app(services: Services, *, setup: SetupLink | None = None) -> Starlette:
             ),
             Route("/health", _health(services), methods=["GET"]),
             Route("/metrics", metrics_endpoint(services, sessions), methods=["GET"]),
-            Route(SCHEMA_URL, _schema(), methods=["GET"]),
             *admin_routes(services, runner, sessions, setup),
+            *help_routes(services),
             Route("/.well-known/{path:path}", _nothing_here, methods=list(ALL_METHODS)),
         ],
         exception_handlers={HTTPException: _answer_http, Exception: answer_unexpected},
@@ -58,19 +54,6 @@ def _health(services: Services) -> Handler:
         return json_answer(report if has_key else {"status": report.status}, status=status)
 
     return health
-
-
-def _schema() -> Handler:
-    content = msgspec.json.encode(entry_schema())
-    etag = f'"{hashlib.sha256(content).hexdigest()[:16]}"'
-    headers = {"etag": etag, "cache-control": "public, max-age=3600"}
-
-    async def schema(request: Request) -> Response:
-        if request.headers.get("if-none-match") == etag:
-            return Response(status_code=304, headers=headers)
-        return Response(content, headers=headers, media_type="application/schema+json")
-
-    return schema
 
 
 @answers_errors

@@ -18,7 +18,7 @@ log = logging.getLogger(__name__)
 
 Handler = Callable[[Request], Awaitable[Response]]
 
-_HTTP_CODES = {
+HTTP_CODES = {
     HTTPStatus.NOT_FOUND: ("notFound", "there is nothing at this address"),
     HTTPStatus.METHOD_NOT_ALLOWED: ("methodNotAllowed", "this address does not take that method"),
     HTTPStatus.UNSUPPORTED_MEDIA_TYPE: (
@@ -55,7 +55,7 @@ def answer_expected(error: QmsError) -> Response:
 def answer_http(error: HTTPException) -> Response:
     """Return the answer to what only HTTP knows: no such route, method or media type."""
     status = HTTPStatus(error.status_code)
-    code, message = _HTTP_CODES.get(status, ("invalidRequest", status.phrase.lower()))
+    code, message = HTTP_CODES.get(status, ("invalidRequest", status.phrase.lower()))
     return json_answer(_body(code, message), status=status, headers=dict(error.headers or {}))
 
 

@@ -5,7 +5,7 @@ from functools import partial
 from starlette.requests import Request
 from starlette.responses import Response
 
-from qms.api.answers import encode, json_answer
+from qms.api.answers import command_answer
 from qms.api.auth import AGENT_HEADER
 from qms.api.bodies import parse_object, read_body
 from qms.api.errors import Handler, answers_errors
@@ -30,9 +30,7 @@ def command_endpoint(services: Services, runner: Runner, sessions: Sessions) -> 
         body = await read_body(request, services.settings.global_.limits, limit=limit)
         agent_id = request.headers.get(AGENT_HEADER)
         work = partial(_run, services, who, project, command, body=body, agent_id=agent_id)
-        return json_answer(
-            await runner.run(who, project, command, work, is_short=len(body) <= INLINE_BYTES)
-        )
+        return await runner.run(who, project, command, work, is_short=len(body) <= INLINE_BYTES)
 
     return run
 
@@ -45,6 +43,6 @@ def _run(
     *,
     body: bytes,
     agent_id: str | None,
-) -> bytes:
+) -> Response:
     arguments = parse_object(body, services.settings.global_.limits)
-    return encode(services.call(who, project, command, arguments, agent_id=agent_id))
+    return command_answer(services.call(who, project, command, arguments, agent_id=agent_id))

@@ -15,6 +15,8 @@ class Backend(Protocol):
     def send(self, project: str, command: str, body: bytes) -> Any:
         """Run one command of the table on a JSON request and return the JSON object it answers.
 
+        An answer in another format than JSON is returned as its text.
+
         Raises:
             QmsError: what the command fails with, the same on both.
         """

@@ -12,9 +12,9 @@ from qms.cli.moments import moment_option
 from qms.cli.reading import show
 from qms.cli.target import Asked, Session, open_session
 from qms.domain.entry import split_id
-from qms.domain.errors import InvalidInputError
+from qms.domain.errors import InvalidInputError, invalid
 from qms.domain.limits import DEFAULT_LIMITS
-from qms.domain.queries import DEFAULT_PAGE_SIZE, SORT_KEYS, Include
+from qms.domain.queries import DEFAULT_PAGE_SIZE, SORT_KEYS, Format, Include
 
 _LEAST_TITLE = 20
 """When a title would have fewer columns than this, other columns go first."""
@@ -65,6 +65,14 @@ def filter_options(function: Any) -> Any:
     return function
 
 
+format_option = click.option(
+    "--format",
+    "form",
+    type=click.Choice([form.value for form in Format]),
+    help="Print the answer of the API so; json is --json.",
+)
+
+
 @click.command("list", cls=Verb, example="memoryctl list --kind fact --tag search --limit 20")
 @filter_options
 @click.option(
@@ -91,6 +99,7 @@ def filter_options(function: Any) -> Any:
     show_default=True,
     help="How much of each memory.",
 )
+@format_option
 @shared_options
 def list_entries(
     asked: Asked,
@@ -99,14 +108,21 @@ def list_entries(
     everything: bool,
     cursor: str | None,
     include: str,
+    form: str | None,
     **wanted: Any,
 ) -> None:
     """List memories, the last changed first."""
     request = {"filter": wire_fields(wanted), "sort": sort, "include": include}
+    if is_text(form):
+        if everything:
+            raise invalid("all", f"one page at a time is written as {form}: use --cursor")
+        page = {"size": min(limit, DEFAULT_LIMITS.results)} | ({"cursor": cursor} if cursor else {})
+        show_text(asked, "listEntries", {**request, "page": page, "format": form})
+        return
     with open_session(asked) as session:
         found = _collect(session, request, None if everything else limit, cursor)
         keeps_cursors = session.backend.keeps_cursors
-    if asked.as_json:
+    if asked.as_json or form:
         output.answer(found)
         return
     _show_list(found["items"], include)
@@ -114,6 +130,17 @@ def list_entries(
         output.note(f"{len(found['items'])} shown, and there are more")
         go_on = f"--cursor {found['nextCursor']}" if keeps_cursors else "--all or a larger --limit"
         output.hint(f"go on with {go_on}")
+
+
+def is_text(form: str | None) -> bool:
+    """Say whether a format is one of rows and not of objects."""
+    return form not in (None, Format.JSON)
+
+
+def show_text(asked: Asked, command: str, request: Mapping[str, Any]) -> None:
+    """Print the answer to a request whose format is one of rows."""
+    with open_session(asked) as session:
+        output.text(session.call(session.project, command, request))
 
 
 def _collect(

@@ -11,6 +11,7 @@ from qms.domain.access import LOCAL_ADMIN
 from qms.domain.errors import InvalidInputError
 from qms.fsio.disk import Disk
 from qms.runtime.build import OpenRoot, open_root
+from qms.service.answers import Rendered
 from qms.telemetry import logs
 
 
@@ -41,6 +42,8 @@ class Local:
         if not isinstance(request, dict):
             raise InvalidInputError("the request must be a JSON object", field="body")
         answer = self._services.call(LOCAL_ADMIN, project, command, request)
+        if isinstance(answer, Rendered):
+            return answer.text
         # Through JSON, so that what is printed is what the server would have sent.
         return msgspec.json.decode(msgspec.json.encode(answer))
 

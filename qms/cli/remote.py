@@ -81,8 +81,10 @@ class Remote:
             self._connection.close()
             raise _no_answer(self._url, error) from error
         try:
+            if response.headers.get_content_type() == "text/plain":
+                return response.status, content.decode()
             return response.status, msgspec.json.decode(content)
-        except msgspec.DecodeError:
+        except ValueError:
             raise _stranger(self._url, response.status) from None
 
 

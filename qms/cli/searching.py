@@ -7,7 +7,7 @@ import click
 from qms.cli import output
 from qms.cli.arguments import Verb, shared_options
 from qms.cli.fields import wire_fields
-from qms.cli.listing import filter_options
+from qms.cli.listing import filter_options, format_option, is_text, show_text
 from qms.cli.target import Asked, open_session
 from qms.domain.queries import Include
 
@@ -37,6 +37,7 @@ _HIDDEN_STAGES = frozenset({"score", "relevance"})
     show_default=True,
     help="How much of each memory; with --json.",
 )
+@format_option
 @shared_options
 def search(
     asked: Asked,
@@ -47,6 +48,7 @@ def search(
     superseded: bool,
     explain: bool,
     include: str,
+    form: str | None,
     **wanted: Any,
 ) -> None:
     """Find memories by words and meaning, best first."""
@@ -59,10 +61,14 @@ def search(
         "explain": explain,
         "filter": wire_fields(wanted),
     }
-    shown = include if asked.as_json else Include.SUMMARY.value
+    if is_text(form):
+        show_text(asked, "searchEntries", {"query": query, "include": include, "format": form})
+        return
+    is_json = asked.as_json or form is not None
+    shown = include if is_json else Include.SUMMARY.value
     with open_session(asked) as session:
         found = session.call(session.project, "searchEntries", {"query": query, "include": shown})
-    if asked.as_json:
+    if is_json:
         output.answer(found)
         return
     if not found["results"]:

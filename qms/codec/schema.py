@@ -1,5 +1,6 @@
 """JSON Schema, made of the types themselves."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import msgspec
@@ -13,11 +14,20 @@ def type_schema(wanted: type[Any]) -> dict[str, Any]:
     return msgspec.json.schema(wanted)
 
 
-def entry_schema() -> dict[str, Any]:
-    """Return the JSON Schema of an entry, the body of each kind under `$defs`."""
-    (schema, *bodies), definitions = msgspec.json.schema_components(
-        [Entry, *BODY_TYPES.values()], ref_template="#/$defs/{name}"
+def schemas_of(
+    wanted: Iterable[type[Any]], *, place: str
+) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """Return a schema for each type, and the parts that they refer to at `place`."""
+    schemas, parts = msgspec.json.schema_components(wanted, ref_template=f"{place}{{name}}")
+    return list(schemas), parts
+
+
+def entry_schema(*others: type[Any]) -> dict[str, Any]:
+    """Return the JSON Schema of an entry; bodies and other types stand under `$defs`."""
+    (schema, *bodies), definitions = schemas_of(
+        [Entry, *BODY_TYPES.values(), *others], place="#/$defs/"
     )
+    bodies = bodies[: len(BODY_TYPES)]
     by_kind = [
         {
             "if": {"properties": {"kind": {"const": kind.value}}, "required": ["kind"]},
@@ -29,5 +39,5 @@ def entry_schema() -> dict[str, Any]:
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         **schema,
         "allOf": by_kind,
-        "$defs": definitions,
+        "$defs": {**definitions, "MemoryEntry": schema},
     }

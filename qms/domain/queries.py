@@ -21,6 +21,14 @@ class Include(StrEnum):
     FULL = "full"
 
 
+class Format(StrEnum):
+    """How an answer is written."""
+
+    JSON = "json"
+    TOON = "toon"
+    TOON_COMPACT = "toonCompact"
+
+
 class Filter(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
     """Conditions that all must hold; After is inclusive, Before exclusive."""
 

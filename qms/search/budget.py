@@ -15,19 +15,23 @@ def tokens(size_bytes: int) -> int:
 
 
 def fit(
-    items: Sequence[_Item], max_tokens: int | None, size_of: Callable[[_Item], int]
+    items: Sequence[_Item],
+    max_tokens: int | None,
+    size_of: Callable[[_Item], int],
+    *,
+    spent_bytes: int = 0,
 ) -> tuple[list[_Item], int]:
     """Return the items that fit, in order, and how many were left out.
 
-    One that is too large does not keep out smaller ones behind it.
+    One that is too large does not keep out smaller ones behind it. `spent_bytes` is what the
+    answer costs without any.
     """
     if max_tokens is None:
         return list(items), 0
     kept: list[_Item] = []
-    spent = 0
     for item in items:
-        cost = tokens(size_of(item))
-        if spent + cost <= max_tokens:
+        size = size_of(item)
+        if tokens(spent_bytes + size) <= max_tokens:
             kept.append(item)
-            spent += cost
+            spent_bytes += size
     return kept, len(items) - len(kept)

@@ -1,7 +1,7 @@
-"""The pipeline: candidates → level → context → fuse → rerank → weigh → diversify → budget."""
+"""The pipeline: candidates → level → context → fuse → rerank → weigh → diversify."""
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from enum import StrEnum
 
@@ -13,7 +13,6 @@ from qms.domain.ports import Embedder, Reranker
 from qms.index.arrays import FloatArray
 from qms.index.documents import index_document
 from qms.index.vector_codes import unit_vectors
-from qms.search.budget import fit
 from qms.search.candidates import find_candidates, find_latest, find_vectors
 from qms.search.context import add_context
 from qms.search.diversify import diversify
@@ -84,7 +83,6 @@ class Found(msgspec.Struct, frozen=True, kw_only=True):
     question: Question
     mode: Mode
     skipped: list[Skipped]
-    omitted: int
 
 
 def search(
@@ -94,11 +92,10 @@ def search(
     models: Models,
     limits: Limits,
     now: datetime,
-    size_of: Callable[[Result], int] = lambda result: len(result.record.line),
 ) -> Found:
-    """Return what the stores have for a query, best first, within its budget.
+    """Return what the stores have for a query, best first.
 
-    `size_of` says how many bytes a result will have in the answer.
+    Its budget of tokens is for whoever writes the answer: only there is known what is sent.
 
     Raises:
         InvalidInputError: names the field, and the limit if it is over one.
@@ -108,14 +105,11 @@ def search(
     vector = _query_vector(sources, query, models)
     question = make_question(query, limits, vector=vector, now=now)
     hits = _ranked(sources, question, models)
-    results = [_result(hits, row, sources, question) for row in range(len(hits))]
-    kept, omitted = fit(results, question.max_tokens, size_of)
     return Found(
-        results=kept,
+        results=[_result(hits, row, sources, question) for row in range(len(hits))],
         question=question,
         mode=_mode(sources, question, models),
         skipped=list(_skipped(sources, question, models)),
-        omitted=omitted,
     )
 
 

@@ -35,7 +35,7 @@ class SearchQuery(
     max_results: int = DEFAULT_RESULTS
     include_shared: bool = True
     match: Match = Match.ANY
-    filter: Filter | None = None
+    filter: Annotated[Filter | None, msgspec.Meta(description="As in listEntries")] = None
     profile: ProfileName = ProfileName.DEFAULT
     explain: bool = False
     include_superseded: bool = False
@@ -56,7 +56,6 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
     profile: Profile
     explain: bool
     include_superseded: bool
-    max_tokens: int | None
     now: datetime
 
     @property
@@ -101,6 +100,5 @@ def make_question(
         profile=PROFILES[query.profile],
         explain=query.explain,
         include_superseded=query.include_superseded,
-        max_tokens=query.max_tokens,
         now=now,
     )

@@ -1,15 +1,21 @@
 """How entries look in answers: whole, as a summary, or by id alone."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from qms.codec.documents import instant_text
 from qms.codec.lines import encode_line
 from qms.domain.entry import split_id
+from qms.domain.flags import Flag, flags_of
 from qms.domain.queries import Include
 from qms.service.requests import Response
 from qms.store.view import Record
+
+Flags = dict[str, tuple[Flag, ...]] | UnsetType
+"""The flags of several entries, by id."""
 
 
 class EntryId(Response, frozen=True):
@@ -30,11 +36,21 @@ class Summary(Response, frozen=True):
     updated_utc: str
 
 
+class Rendered(msgspec.Struct, frozen=True, kw_only=True):
+    """An answer as rows of text, in the format asked for, and how many entries it holds."""
+
+    format: str
+    text: str
+    count: int
+
+
 class EntryAnswer(Response, frozen=True):
-    """An entry as stored, and its version."""
+    """An entry as stored, its version, and what a reader or its writer should know of it."""
 
     entry: msgspec.Raw
     version: str
+    flags: tuple[Flag, ...] | UnsetType = UNSET
+    warnings: tuple[str, ...] | UnsetType = UNSET
 
 
 def summary_fields(record: Record) -> dict[str, Any]:
@@ -64,9 +80,22 @@ def whole_entry(record: Record) -> msgspec.Raw:
     return msgspec.Raw(encode_line({**fields, **document, **fields}))
 
 
-def entry_answer(record: Record) -> EntryAnswer:
-    """Return the entry and its version."""
-    return EntryAnswer(entry=whole_entry(record), version=record.version())
+def entry_answer(record: Record, warnings: tuple[str, ...] = ()) -> EntryAnswer:
+    """Return the entry and its version, with flags and warnings where there are any."""
+    return EntryAnswer(
+        entry=whole_entry(record),
+        version=record.version(),
+        flags=flags_of(record.line) or UNSET,
+        warnings=warnings or UNSET,
+    )
+
+
+def flags_by_id(records: Iterable[Record], include: Include) -> Flags:
+    """Return the flags of entries that are shown whole, by id; entries without any are left out."""
+    if include is not Include.FULL:
+        return UNSET
+    found = {record.header.id: flags_of(record.line) for record in records}
+    return {entry_id: flags for entry_id, flags in found.items() if flags} or UNSET
 
 
 def list_item(record: Record, include: Include) -> EntryId | Summary | msgspec.Raw:

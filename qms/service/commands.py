@@ -58,6 +58,11 @@ class Services:
         return self._house.clock()
 
     @property
+    def commands(self) -> tuple[Command, ...]:
+        """Return every row of the table."""
+        return self._house.commands
+
+    @property
     def settings(self) -> Settings:
         """Return the configuration in force."""
         return self._house.configuration.settings

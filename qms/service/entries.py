@@ -1,13 +1,16 @@
 """Reading and writing single entries, and importing many at once."""
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
+import msgspec
 from msgspec import UNSET, UnsetType
 
 from qms.codec.documents import header_of, over_limit
 from qms.domain.access import check_delete, check_edit
+from qms.domain.bodies import MAIN_FIELDS
 from qms.domain.errors import QmsError, invalid
 from qms.ingest.entries import patched_document
+from qms.ingest.withhold import withhold
 from qms.service.answers import EntryAnswer, entry_answer
 from qms.service.calls import Call, no_entry
 from qms.service.requests import Request, Response
@@ -25,6 +28,18 @@ from qms.service.writing import (
 from qms.store.draft import Draft
 from qms.store.view import Record
 
+SECRET = "secret"  # noqa: S105 - the code of a warning
+"""What an import says of an entry that seems to hold a secret."""
+
+_MAIN_TEXTS = " ".join(f"{kind}.{'|'.join(fields)}" for kind, fields in MAIN_FIELDS.items())
+ENTRY_HINT = (
+    "kind and body are required. The body's main field by kind, the only one needed: "
+    f"{_MAIN_TEXTS}; a plain string as body becomes it. Optional: id title tags[] keywords[] "
+    "namespace relations[{type,targetId}] source{} metadata{} priority:1-10 confidence:0-1 "
+    "retention:short|mid|long ttlSeconds epicSlug epicCase"
+)
+"""What an agent has to know of an entry, told once in its list of tools."""
+
 
 class GetRequest(Request, frozen=True):
     """Which entry."""
@@ -35,7 +50,7 @@ class GetRequest(Request, frozen=True):
 class UpsertRequest(Request, frozen=True):
     """The entry, and what to do when it is there already."""
 
-    entry: dict[str, Any]
+    entry: Annotated[dict[str, Any], msgspec.Meta(description=ENTRY_HINT)]
     if_version: str | None = None
     on_duplicate_title: Literal["create", "update"] = "create"
 
@@ -78,13 +93,13 @@ class DeleteAnswer(Response, frozen=True):
 class ImportRequest(Request, frozen=True):
     """Entries to store in one commit."""
 
-    entries: list[Any]
+    entries: Annotated[list[Any], msgspec.Meta(description="Each as in upsertEntry")]
     dry_run: bool = False
     on_error: Literal["skip", "abort"] = "skip"
 
 
 class ImportFault(Response, frozen=True):
-    """Why one entry of an import was not stored."""
+    """Why one entry of an import was not stored, or what its writer should know of it."""
 
     index: int
     id: str | None
@@ -99,6 +114,7 @@ class ImportAnswer(Response, frozen=True):
     updated: int
     skipped: int
     errors: list[ImportFault]
+    warnings: list[ImportFault] | UnsetType = UNSET
 
 
 def get_entry(call: Call, request: GetRequest) -> EntryAnswer:
@@ -108,7 +124,8 @@ def get_entry(call: Call, request: GetRequest) -> EntryAnswer:
 
 def upsert_entry(call: Call, request: UpsertRequest) -> UpsertAnswer:
     """Create an entry, or replace the one with its id or, when asked to, its title."""
-    entry, writing = own_entry(request.entry, call), writing_for(call)
+    given, secrets = withhold(request.entry, call.endpoint.secrets)
+    entry, writing = own_entry(given, call), writing_for(call)
     local_id = call.new_local_id()
     stored = call.commit(
         lambda draft: upsert(
@@ -120,13 +137,14 @@ def upsert_entry(call: Call, request: UpsertRequest) -> UpsertAnswer:
             by_title=request.on_duplicate_title == "update",
         )
     )
-    return _answer(stored)
+    return _answer(stored, secrets)
 
 
 def patch_entry(call: Call, request: PatchRequest) -> EntryAnswer:
     """Change some fields of an entry."""
     entry_id, writing = call.own_id(request.id), writing_for(call)
-    patch = _spelled_like_the_configuration(request.patch, call)
+    given, warnings = withhold(request.patch, call.endpoint.secrets)
+    patch = _spelled_like_the_configuration(given, call)
 
     def plan(draft: Draft) -> Record:
         before = living(draft, entry_id, writing.now)
@@ -138,7 +156,7 @@ def patch_entry(call: Call, request: PatchRequest) -> EntryAnswer:
         check_quota(draft, writing, document, before)
         return draft.put(document)
 
-    return entry_answer(call.commit(plan))
+    return entry_answer(call.commit(plan), warnings)
 
 
 def delete_entry(call: Call, request: DeleteRequest) -> DeleteAnswer:
@@ -187,28 +205,32 @@ class _Undone(Exception):  # noqa: N818 - not an error: the way to leave a draft
 def _import_all(draft: Draft, entries: list[Any], call: Call, writing: Writing) -> ImportAnswer:
     imported = updated = 0
     faults: list[ImportFault] = []
+    noted: list[ImportFault] = []
     for index, given in enumerate(entries):
         try:
             if not isinstance(given, dict):
                 raise invalid(f"entries[{index}]", "must be an object")
-            entry = own_entry(given, call)
-            stored = upsert(draft, entry, writing, local_id=call.new_local_id())
+            kept, secrets = withhold(given, call.endpoint.secrets)
+            stored = upsert(draft, own_entry(kept, call), writing, local_id=call.new_local_id())
         except QmsError as error:
-            faults.append(_fault(index, given, error))
+            faults.append(_fault(index, given, error.code, error.message))
         else:
             imported += stored.created
             updated += stored.updated
+            noted += (_fault(index, given, SECRET, warning) for warning in secrets)
     skipped = len(entries) - imported - updated
-    return ImportAnswer(imported=imported, updated=updated, skipped=skipped, errors=faults)
+    return ImportAnswer(
+        imported=imported, updated=updated, skipped=skipped, errors=faults, warnings=noted or UNSET
+    )
 
 
-def _fault(index: int, given: Any, error: QmsError) -> ImportFault:
+def _fault(index: int, given: Any, code: str, message: str) -> ImportFault:
     entry_id = given.get("id") if isinstance(given, dict) else None
     return ImportFault(
         index=index,
         id=entry_id if isinstance(entry_id, str) else None,
-        code=error.code,
-        message=error.message,
+        code=code,
+        message=message,
     )
 
 
@@ -217,7 +239,7 @@ def _nothing_stored(answer: ImportAnswer) -> ImportAnswer:
     return ImportAnswer(imported=0, updated=0, skipped=total, errors=answer.errors)
 
 
-def _answer(stored: Stored) -> UpsertAnswer:
+def _answer(stored: Stored, secrets: tuple[str, ...]) -> UpsertAnswer:
     entry_id = stored.record.header.id
     is_duplicate = not (stored.created or stored.updated)
     return UpsertAnswer(
@@ -227,7 +249,7 @@ def _answer(stored: Stored) -> UpsertAnswer:
         updated=stored.updated,
         duplicate_of=entry_id if is_duplicate else UNSET,
         similar=stored.similar,
-        warnings=stored.warnings,
+        warnings=(*secrets, *stored.warnings),
     )
 
 

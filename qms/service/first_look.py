@@ -2,18 +2,28 @@
 
 from collections.abc import Iterable, Iterator
 from itertools import islice
-from typing import Annotated, Any
+from typing import Any
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from qms.codec.documents import title_from
 from qms.domain.bodies import Kind, main_text
 from qms.domain.entry import CurationTier
-from qms.domain.queries import Filter, Include
-from qms.search.budget import fit, tokens
-from qms.service.answers import Summary, list_item, summary_fields
+from qms.domain.flags import Flag, flags_of
+from qms.domain.queries import Filter, Format, Include
+from qms.search.budget import fit
+from qms.service.answers import (
+    Flags,
+    Rendered,
+    Summary,
+    flags_by_id,
+    list_item,
+    summary_fields,
+)
 from qms.service.calls import Call
-from qms.service.listing import check_format, newest
+from qms.service.formats import EntryTable, TokenBudget, flag_column
+from qms.service.listing import newest
 from qms.service.requests import Request, Response
 from qms.store.view import Record
 
@@ -29,28 +39,31 @@ class CuratedRequest(Request, frozen=True):
 
     tier: CurationTier | None = None
     include: Include = Include.SUMMARY
-    format: str = "json"
-    max_tokens: Annotated[int, msgspec.Meta(ge=1)] | None = None
+    format: Format = Format.JSON
+    max_tokens: TokenBudget | None = None
 
 
 class CuratedAnswer(Response, frozen=True):
     """Entries that somebody has vouched for, the most trusted first."""
 
     items: list[Any]
+    flags: Flags = UNSET
 
 
 class ColdStartRequest(Request, frozen=True):
     """How much to tell, and of which part of the project."""
 
-    max_tokens: Annotated[int, msgspec.Meta(ge=1)] = COLD_START_TOKENS
+    max_tokens: TokenBudget = COLD_START_TOKENS
     epic_slug: str | None = None
     namespace: str | None = None
+    format: Format = Format.JSON
 
 
 class FirstSight(Summary, frozen=True):
     """A summary with the beginning of the entry's text."""
 
     snippet: str
+    flags: tuple[Flag, ...] | UnsetType = UNSET
 
 
 class ColdStartAnswer(Response, frozen=True):
@@ -62,20 +75,37 @@ class ColdStartAnswer(Response, frozen=True):
     recent: list[FirstSight]
 
 
-def list_curated(call: Call, request: CuratedRequest) -> CuratedAnswer:
+SECTIONS = ("pinned", "canonical", "openTasks", "recent")
+"""The lists of a cold start, the most binding first."""
+
+
+def list_curated(call: Call, request: CuratedRequest) -> CuratedAnswer | Rendered:
     """Return the canonical and curated entries, the last changed first in each tier."""
-    check_format(request.format)
     tiers = [request.tier] if request.tier else [CurationTier.CANONICAL, CurationTier.CURATED]
     found = [record for tier in tiers for record in newest(call, Filter(tier=tier))]
-    items = [
-        msgspec.Raw(msgspec.json.encode(list_item(record, request.include)))
-        for record in found[: call.settings.global_.limits.results]
-    ]
-    kept, _ = fit(items, request.max_tokens, lambda item: len(bytes(item)) + 1)
-    return CuratedAnswer(items=list(kept))
+    found = found[: call.settings.global_.limits.results]
+    if request.format is Format.JSON:
+        return _curated_objects(found, request)
+    table = EntryTable(request.format, request.include, flag_column(request.include))
+    rows = [table.row(record) for record in found]
+    spent = table.size_of((), omitted=len(rows)) + len(str(len(rows)))
+    kept, omitted = fit(rows, request.max_tokens, _row_size, spent_bytes=spent)
+    return table.rendered(kept, omitted=omitted or None)
 
 
-def cold_start(call: Call, request: ColdStartRequest) -> ColdStartAnswer:
+def _curated_objects(found: list[Record], request: CuratedRequest) -> CuratedAnswer:
+    def answer(records: list[Record]) -> CuratedAnswer:
+        items = [list_item(record, request.include) for record in records]
+        return CuratedAnswer(items=items, flags=flags_by_id(records, request.include))
+
+    def size_of(record: Record) -> int:
+        return len(msgspec.json.encode(answer([record])))
+
+    kept, _ = fit(found, request.max_tokens, size_of)
+    return answer(kept)
+
+
+def cold_start(call: Call, request: ColdStartRequest) -> ColdStartAnswer | Rendered:
     """Return what an agent should know first, the most binding before the newest."""
     scope = Filter(epic_slug=request.epic_slug, namespace=request.namespace)
     narrowed = msgspec.structs.replace
@@ -85,18 +115,43 @@ def cold_start(call: Call, request: ColdStartRequest) -> ColdStartAnswer:
         _open(newest(call, narrowed(scope, kind=Kind.TASK))),
         newest(call, scope),
     ]
+    shown = list(_each_once(sections))
+    if request.format is Format.JSON:
+        return _first_objects(shown, request.max_tokens)
+    return _first_rows(shown, request)
+
+
+def _each_once(sections: list[Iterable[Record]]) -> Iterator[tuple[str, Record]]:
+    """Yield the first entries of each section with its name, each entry once."""
     seen: set[str] = set()
-    left = request.max_tokens
-    lists: list[list[FirstSight]] = []
-    for records in sections:
+    for name, records in zip(SECTIONS, sections, strict=True):
         fresh = (record for record in records if record.header.id not in seen)
-        shown = [_first_sight(record) for record in islice(fresh, PER_SECTION)]
-        kept, _ = fit(shown, left, _size)
-        seen.update(one.id for one in kept)
-        left -= sum(tokens(_size(one)) for one in kept)
-        lists.append(kept)
+        for record in islice(fresh, PER_SECTION):
+            seen.add(record.header.id)
+            yield name, record
+
+
+def _first_objects(shown: list[tuple[str, Record]], max_tokens: int) -> ColdStartAnswer:
+    sights = [(name, _first_sight(record)) for name, record in shown]
+    empty = ColdStartAnswer(pinned=[], canonical=[], open_tasks=[], recent=[])
+    kept, _ = fit(
+        sights,
+        max_tokens,
+        lambda one: len(msgspec.json.encode(one[1])) + 1,
+        spent_bytes=len(msgspec.json.encode(empty)),
+    )
+    lists = [[sight for name, sight in kept if name == section] for section in SECTIONS]
     pinned, canonical, open_tasks, recent = lists
     return ColdStartAnswer(pinned=pinned, canonical=canonical, open_tasks=open_tasks, recent=recent)
+
+
+def _first_rows(shown: list[tuple[str, Record]], request: ColdStartRequest) -> Rendered:
+    extra = ("list", "snippet", "flags") if request.format is Format.TOON else ("list", "flags")
+    table = EntryTable(request.format, Include.SUMMARY, extra)
+    rows = [table.row(record, list=name, snippet=_beginning(record)) for name, record in shown]
+    spent = table.size_of(()) + len(str(len(rows)))
+    kept, _ = fit(rows, request.max_tokens, _row_size, spent_bytes=spent)
+    return table.rendered(kept)
 
 
 def _open(tasks: Iterator[Record]) -> Iterator[Record]:
@@ -107,9 +162,13 @@ def _open(tasks: Iterator[Record]) -> Iterator[Record]:
 
 
 def _first_sight(record: Record) -> FirstSight:
-    snippet = title_from(main_text(record.header.kind, record.document()["body"]))
-    return FirstSight(**summary_fields(record), snippet=snippet)
+    flags = flags_of(record.line) or UNSET
+    return FirstSight(**summary_fields(record), snippet=_beginning(record), flags=flags)
 
 
-def _size(one: FirstSight) -> int:
-    return len(msgspec.json.encode(one)) + 1
+def _beginning(record: Record) -> str:
+    return title_from(main_text(record.header.kind, record.document()["body"]))
+
+
+def _row_size(row: str) -> int:
+    return len(row.encode()) + 1

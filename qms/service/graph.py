@@ -1,6 +1,7 @@
 """relatedEntries: what is linked to an entry, within the stores that the caller may see."""
 
 from collections.abc import Iterator
+from itertools import islice
 from typing import Annotated, Literal
 
 import msgspec
@@ -9,13 +10,16 @@ from msgspec import UNSET, UnsetType
 from qms.codec.documents import over_limit
 from qms.domain.entry import split_id
 from qms.domain.lifecycle import is_expired
+from qms.domain.queries import Format, Include
 from qms.index.graph import Edge, shortest_paths, walk
-from qms.service.answers import Summary, summary_fields
+from qms.service.answers import Rendered, Summary, summary_fields
 from qms.service.calls import Call
+from qms.service.formats import EntryTable, TokenBudget, longest, with_table
 from qms.service.requests import Request, Response
 from qms.store.view import Record, StoreView
 
 Direction = Literal["out", "in", "both"]
+Paths = list[list[str]] | UnsetType
 
 
 class RelatedRequest(Request, frozen=True):
@@ -27,6 +31,8 @@ class RelatedRequest(Request, frozen=True):
     direction: Direction = "both"
     to: str | None = None
     include_shared: bool = True
+    format: Format = Format.JSON
+    max_tokens: TokenBudget | None = None
 
 
 class Node(Summary, frozen=True):
@@ -40,10 +46,10 @@ class RelatedAnswer(Response, frozen=True):
 
     nodes: list[Node]
     edges: list[Edge]
-    paths: list[list[str]] | UnsetType = UNSET
+    paths: Paths = UNSET
 
 
-def related_entries(call: Call, request: RelatedRequest) -> RelatedAnswer:
+def related_entries(call: Call, request: RelatedRequest) -> RelatedAnswer | Rendered:
     """Return the neighbourhood of an entry, and the shortest paths to another."""
     limits = call.settings.global_.limits
     if request.max_hops > limits.hops:
@@ -52,14 +58,38 @@ def related_entries(call: Call, request: RelatedRequest) -> RelatedAnswer:
     graph = _Graph(call, request)
     bounds = {"max_hops": request.max_hops, "max_nodes": limits.graph_nodes}
     found = walk(start, graph.edges_of, **bounds)
-    paths: list[list[str]] | UnsetType = UNSET
+    paths: Paths = UNSET
     if request.to is not None:
         paths = shortest_paths(start, call.full_id(request.to), graph.edges_of, **bounds)
-    nodes = [
-        Node(**summary_fields(graph.records[entry_id]), hops=hops)
-        for entry_id, hops in found.hops.items()
-    ]
-    return RelatedAnswer(nodes=nodes, edges=found.edges, paths=paths)
+    write = _as_objects if request.format is Format.JSON else _as_rows
+
+    def nearest(count: int) -> RelatedAnswer | Rendered:
+        hops = dict(islice(found.hops.items(), count))
+        edges = [one for one in found.edges if {one.source_id, one.target_id} <= hops.keys()]
+        near = [(graph.records[entry_id], away) for entry_id, away in hops.items()]
+        return write(near, edges, paths, request.format)
+
+    return longest(nearest, len(found.hops), request.max_tokens)
+
+
+def _as_objects(
+    near: list[tuple[Record, int]], edges: list[Edge], paths: Paths, _form: Format
+) -> RelatedAnswer | Rendered:
+    nodes = [Node(**summary_fields(record), hops=hops) for record, hops in near]
+    return RelatedAnswer(nodes=nodes, edges=edges, paths=paths)
+
+
+def _as_rows(
+    near: list[tuple[Record, int]], edges: list[Edge], paths: Paths, form: Format
+) -> RelatedAnswer | Rendered:
+    table = EntryTable(form, Include.SUMMARY, ("hops",))
+    rendered = table.rendered([table.row(record, hops=hops) for record, hops in near])
+    if edges:
+        rows = [(one.source_id, one.target_id, one.type, one.weight) for one in edges]
+        rendered = with_table(rendered, "edges", ("sourceId", "targetId", "type", "weight"), rows)
+    if paths:
+        rendered = with_table(rendered, "paths", ("ids",), [(path,) for path in paths])
+    return rendered
 
 
 class _Graph:

@@ -4,15 +4,16 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from datetime import datetime
 from itertools import islice
-from typing import Annotated, Any
+from typing import Any
 
-import msgspec
+from msgspec import UNSET
 
 from qms.codec.documents import over_limit
 from qms.domain.errors import invalid
 from qms.domain.lifecycle import is_expired
 from qms.domain.queries import (
     Filter,
+    Format,
     Include,
     Page,
     Sort,
@@ -20,15 +21,13 @@ from qms.domain.queries import (
     matches_header,
     parse_sort,
 )
-from qms.search.budget import tokens
-from qms.service.answers import list_item
+from qms.service.answers import Flags, Rendered, flags_by_id, list_item
 from qms.service.calls import Call
 from qms.service.cursors import CursorSigner
+from qms.service.formats import EntryTable, TokenBudget, flag_column, longest
 from qms.service.requests import Request, Response
 from qms.store.ordering import SORT_VALUES, SortValue
 from qms.store.view import Record
-
-FORMATS = ("json",)
 
 _POSITIONS: dict[str, Any] = {
     "updated": tuple[int, datetime, str],
@@ -36,7 +35,6 @@ _POSITIONS: dict[str, Any] = {
     "title": tuple[str, str],
     "priority": tuple[int, str],
 }
-_ENVELOPE_BYTES = len('{"items":[],"nextCursor":null}')
 
 
 class ListRequest(Request, frozen=True):
@@ -46,8 +44,8 @@ class ListRequest(Request, frozen=True):
     page: Page | None = None
     sort: str = "-updated"
     include: Include = Include.SUMMARY
-    format: str = "json"
-    max_tokens: Annotated[int, msgspec.Meta(ge=1)] | None = None
+    format: Format = Format.JSON
+    max_tokens: TokenBudget | None = None
 
 
 class ListAnswer(Response, frozen=True):
@@ -55,11 +53,11 @@ class ListAnswer(Response, frozen=True):
 
     items: list[Any]
     next_cursor: str | None
+    flags: Flags = UNSET
 
 
-def list_entries(call: Call, request: ListRequest) -> ListAnswer:
+def list_entries(call: Call, request: ListRequest) -> ListAnswer | Rendered:
     """Return one page of the project's entries."""
-    check_format(request.format)
     page = request.page or Page()
     check_count("page.size", page.size, call.settings.global_.limits.results)
     sort, wanted = parse_sort(request.sort), request.filter or Filter()
@@ -77,12 +75,6 @@ def newest(call: Call, wanted: Filter) -> Iterator[Record]:
     """Yield the project's living entries that match, the last changed first."""
     records = call.house.orderings(call.store).sorted_by("updated")
     return (record for record in reversed(records) if _matches(record, wanted, call.now))
-
-
-def check_format(given: str) -> None:
-    """Raise `InvalidInputError` for a format that this server does not write."""
-    if given not in FORMATS:
-        raise invalid("format", f"{given[:64]!r} is not available: {', '.join(FORMATS)}")
 
 
 def check_count(field: str, given: int, maximum: int) -> None:
@@ -114,20 +106,29 @@ def _matches(record: Record, wanted: Filter, now: datetime) -> bool:
 
 def _fitted(
     found: list[Record], size: int, sort: Sort, signer: CursorSigner, request: ListRequest
-) -> ListAnswer:
+) -> ListAnswer | Rendered:
     """Return as many items as size and budget allow, and at least one, so that paging ends."""
-    shown = found[:size]
-    items: list[Any] = [list_item(record, request.include) for record in shown]
     value_of = SORT_VALUES[sort.key]
+    write = _page_of_objects if request.format is Format.JSON else _page_of_rows
 
-    def cursor() -> str | None:
-        return signer.sign(value_of(shown[-1])) if len(shown) < len(found) else None
+    def page(count: int) -> ListAnswer | Rendered:
+        shown = found[:count]
+        cursor = signer.sign(value_of(shown[-1])) if count < len(found) else None
+        return write(shown, cursor, request)
 
-    if request.max_tokens is None:
-        return ListAnswer(items=items, next_cursor=cursor())
-    items = [msgspec.Raw(msgspec.json.encode(item)) for item in items]
-    used = _ENVELOPE_BYTES + sum(len(bytes(item)) + 1 for item in items)
-    while len(items) > 1 and tokens(used + len(cursor() or "")) > request.max_tokens:
-        used -= len(bytes(items.pop())) + 1
-        shown.pop()
-    return ListAnswer(items=items, next_cursor=cursor())
+    return longest(page, min(size, len(found)), request.max_tokens)
+
+
+def _page_of_objects(
+    shown: list[Record], cursor: str | None, request: ListRequest
+) -> ListAnswer | Rendered:
+    items: list[Any] = [list_item(record, request.include) for record in shown]
+    flags = flags_by_id(shown, request.include)
+    return ListAnswer(items=items, next_cursor=cursor, flags=flags)
+
+
+def _page_of_rows(
+    shown: list[Record], cursor: str | None, request: ListRequest
+) -> ListAnswer | Rendered:
+    table = EntryTable(request.format, request.include, flag_column(request.include))
+    return table.rendered([table.row(record) for record in shown], nextCursor=cursor)

@@ -5,15 +5,19 @@ from typing import Any
 
 import msgspec
 
+from qms.codec.documents import instant_text
+from qms.domain.entry import Document
 from qms.domain.errors import UnavailableError
-from qms.domain.queries import Include
+from qms.domain.flags import Flag, flags_of
+from qms.domain.queries import Format, Include
 from qms.index.documents import index_document
+from qms.search.budget import fit
 from qms.search.pipeline import Found, Mode, Result, Skipped, search
 from qms.search.query import SearchQuery
 from qms.search.sources import Source
-from qms.service.answers import list_item
+from qms.service.answers import Rendered, list_item
 from qms.service.calls import Call
-from qms.service.listing import check_format
+from qms.service.formats import EntryTable
 from qms.service.requests import Request, Response
 
 
@@ -22,15 +26,17 @@ class SearchRequest(Request, frozen=True):
 
     query: SearchQuery
     include: Include = Include.SUMMARY
-    format: str = "json"
+    format: Format = Format.JSON
 
 
-class Provenance(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+class Provenance(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
     """Where a memory comes from: it is data, whoever wrote it."""
 
     project: str
     agent_id: str | None = None
+    source: Any = None
     curation_tier: str = "provisional"
+    created_utc: str
     exact: str | None = None
 
 
@@ -43,6 +49,7 @@ class ScoredEntry(msgspec.Struct, frozen=True, rename="camel", omit_defaults=Tru
     snippet: str
     store: str
     provenance: Provenance
+    flags: tuple[Flag, ...] = ()
     explanation: Any = None
 
 
@@ -55,32 +62,18 @@ class SearchAnswer(Response, frozen=True):
     omitted: int
 
 
-def search_entries(call: Call, request: SearchRequest) -> SearchAnswer:
+def search_entries(call: Call, request: SearchRequest) -> SearchAnswer | Rendered:
     """Return what the project, and the shared store beside it, have for a query."""
-    check_format(request.format)
-    shown: dict[str, ScoredEntry] = {}
-
-    def size_of(result: Result) -> int:
-        shown[result.id] = _scored(result, request.include)
-        return len(msgspec.json.encode(shown[result.id]))
-
     found = search(
         _sources(call, request.query),
         request.query,
         models=call.house.library.models(),
         limits=call.settings.global_.limits,
         now=call.now,
-        size_of=size_of,
     )
-    return SearchAnswer(
-        results=[
-            _with_snippet(shown.get(result.id) or _scored(result, request.include), result, found)
-            for result in found.results
-        ],
-        mode=found.mode,
-        skipped=found.skipped,
-        omitted=found.omitted,
-    )
+    if request.format is Format.JSON:
+        return _as_objects(found, request)
+    return _as_rows(found, request)
 
 
 def _sources(call: Call, query: SearchQuery) -> list[Source]:
@@ -94,25 +87,66 @@ def _sources(call: Call, query: SearchQuery) -> list[Source]:
     return sources
 
 
-def _scored(result: Result, include: Include) -> ScoredEntry:
-    header = result.record.header
+def _as_objects(found: Found, request: SearchRequest) -> SearchAnswer:
+    results = [_scored(result, found, request.include) for result in found.results]
+    answer = SearchAnswer(results=[], mode=found.mode, skipped=found.skipped, omitted=len(results))
+    kept, omitted = fit(
+        results,
+        request.query.max_tokens,
+        lambda scored: len(msgspec.json.encode(scored)) + 1,
+        spent_bytes=len(msgspec.json.encode(answer)),
+    )
+    return msgspec.structs.replace(answer, results=kept, omitted=omitted)
+
+
+def _as_rows(found: Found, request: SearchRequest) -> Rendered:
+    extra = ("score", "snippet", "flags") if request.format is Format.TOON else ("score", "flags")
+    table = EntryTable(request.format, request.include, extra)
+    rows = [_row(table, result, found) for result in found.results]
+    kept, omitted = fit(
+        rows,
+        request.query.max_tokens,
+        lambda row: len(row.encode()) + 1,
+        spent_bytes=table.size_of((), mode=found.mode, omitted=len(rows)) + len(str(len(rows))),
+    )
+    return table.rendered(kept, mode=found.mode, omitted=omitted)
+
+
+def _row(table: EntryTable, result: Result, found: Found) -> str:
+    record = result.record
+    return table.row(
+        record,
+        score=round(result.score, 3),
+        snippet=_snippet(result, record.document(), found) if "snippet" in table.columns else "",
+    )
+
+
+def _scored(result: Result, found: Found, include: Include) -> ScoredEntry:
+    document = result.record.document()
     return ScoredEntry(
         entry=list_item(result.record, include),
         score=round(result.score, 6),
         scores={name: round(value, 6) for name, value in result.scores.items()},
-        snippet="",
+        snippet=_snippet(result, document, found),
         store=result.source.project,
-        provenance=Provenance(
-            project=result.source.project,
-            agent_id=header.agent_id,
-            curation_tier=header.curation_tier,
-            exact=result.exact,
-        ),
+        provenance=_provenance(result, document),
+        flags=flags_of(result.record.line),
         explanation=result.explanation,
     )
 
 
-def _with_snippet(scored: ScoredEntry, result: Result, found: Found) -> ScoredEntry:
-    document = index_document(result.record.header, result.record.document())
-    snippet = result.source.keyword.snippet(found.question.keyword, document)
-    return msgspec.structs.replace(scored, snippet=snippet)
+def _provenance(result: Result, document: Document) -> Provenance:
+    header = result.record.header
+    return Provenance(
+        project=result.source.project,
+        agent_id=header.agent_id,
+        source=document.get("source"),
+        curation_tier=header.curation_tier,
+        created_utc=instant_text(header.timestamps.created_utc),
+        exact=result.exact,
+    )
+
+
+def _snippet(result: Result, document: Document, found: Found) -> str:
+    indexed = index_document(result.record.header, document)
+    return result.source.keyword.snippet(found.question.keyword, indexed)

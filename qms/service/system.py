@@ -1,15 +1,14 @@
-"""health and describe: what the server is and how it fares, as far as the caller may know."""
+"""describe: what the caller can ask for, how, and where the help is."""
 
 from typing import Any
 
 import msgspec
 
-from qms.codec.schema import type_schema
 from qms.domain.bodies import BODY_TYPES, MAIN_FIELDS
 from qms.service.calls import Call
+from qms.service.manual import PAGE_URLS, SCHEMA_URL, Page
 from qms.service.requests import NoArguments, Response
-
-SCHEMA_URL = "/docs/schema"
+from qms.service.schemas import request_schema
 
 
 class CommandDescription(Response, frozen=True):
@@ -35,7 +34,7 @@ class DescribeAnswer(Response, frozen=True):
     commands: list[CommandDescription]
     kinds: dict[str, KindDescription]
     schema_url: str
-    doc_url: str | None
+    doc_url: str
     help_urls: list[str]
 
 
@@ -46,14 +45,18 @@ def describe(call: Call, _request: NoArguments) -> DescribeAnswer:
             name=command.name,
             tier=command.least.label,
             help=command.help,
-            request_schema=type_schema(command.request),
+            request_schema=request_schema(command),
             example=command.example,
         )
         for command in call.house.commands
         if command.least <= call.caller.access
     ]
     return DescribeAnswer(
-        commands=commands, kinds=_KINDS, schema_url=SCHEMA_URL, doc_url=None, help_urls=[]
+        commands=commands,
+        kinds=_KINDS,
+        schema_url=SCHEMA_URL,
+        doc_url=PAGE_URLS[Page.USAGE],
+        help_urls=[PAGE_URLS[Page.FOR_AGENTS], PAGE_URLS[Page.FOR_PEOPLE]],
     )
 
 

@@ -14,6 +14,7 @@ from qms.store.file_side import FileSide
 from qms.store.image import FileReading
 from qms.store.merge import Merge
 from qms.store.options import Origin, ReloadReport
+from qms.store.suspects import suspects_in
 from qms.store.view import Record, StoreView
 
 log = logging.getLogger(__name__)
@@ -54,6 +55,7 @@ def adopt(side: FileSide, plan: Merge, reading: FileReading) -> ReloadReport:
     ]
     origin = Origin(command="handEdit", user=HAND_EDITOR.user, at_utc=side.clock())
     side.writer.adopt(origin, changes, records)
+    side.suspects = side.suspects | suspects_in(records.values())
     log.info(
         "hand edit taken",
         extra={"project": side.project, "changed": len(plan.put), "removed": len(plan.removed)},

@@ -14,6 +14,7 @@ from qms.files.entries import EntriesFile, Replaced
 from qms.files.journal import JournalRecord
 from qms.fsio.disk import Disk, FileIdentity
 from qms.store.image import Image
+from qms.store.suspects import Suspects
 from qms.store.writer import Writer
 
 
@@ -72,6 +73,8 @@ class FileSide:
         self.held: Held | None = None
         self.newer: list[str] = []
         """Entries of a schema version that this server does not know."""
+        self.suspects: Suspects = {}
+        """Lines taken from the file since the start that seem to hold a secret."""
         self.failure: str | None = None
         """Why the last fold or reload did not come to pass."""
         self.needs_base = False

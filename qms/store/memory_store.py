@@ -29,6 +29,7 @@ from qms.store.options import (
     StoreStatus,
 )
 from qms.store.reload import read_file, reload
+from qms.store.suspects import suspect_problems, suspects_in
 from qms.store.view import Record, StoreView
 from qms.store.writer import Listener, Writer
 from qms.telemetry import metrics
@@ -203,7 +204,7 @@ class MemoryStore:
         for note in self._notes:
             code, _, reason = note.partition(": ")
             found.append(self._problem(code, reason))
-        return found
+        return [*found, *suspect_problems(side.suspects, self.view)]
 
     def line(self, number: int) -> bytes | None:
         """Return a line of the file as it was last seen; lines count from 1."""
@@ -215,7 +216,7 @@ class MemoryStore:
         return self._side.conflicts.read()
 
     def verify(self) -> list[Problem]:
-        """Read the file anew and return its bad lines and relations whose target is gone."""
+        """Read the file anew and return its bad lines, lost relations and likely secrets."""
         side = self._side
         with side.lock:
             state = side.entries.read()
@@ -226,7 +227,7 @@ class MemoryStore:
             if split_id(target)[0] == self.project and target not in view.records:
                 reason = f"{target} is gone; it is named by {', '.join(sorted(sources))}"
                 problems.append(self._problem("danglingRelation", reason))
-        return problems
+        return [*problems, *suspect_problems(suspects_in(view.records.values()), view)]
 
     def close(self) -> None:
         """Take a last look at the file, fold, and close."""

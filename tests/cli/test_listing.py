@@ -109,3 +109,18 @@ def test_a_bad_sort_is_refused_with_exit_code_2(ctl: Terminal) -> None:
 
     assert result.code == 2
     assert "error: sort: 'colour' is not one of" in result.err
+
+
+def test_a_format_prints_what_the_api_answers(ctl: Terminal) -> None:
+    ctl.remember("The first", "--id", "first", "--kind", "fact", "--tag", "x")
+    ctl.remember("The second", "--id", "second")
+
+    rows = ctl.ok("list", "--format", "toonCompact", "--limit", "1").out.splitlines()
+
+    assert rows[0].startswith("count:1|nextCursor:")
+    assert rows[1:] == [
+        "memories[id|kind|title|curationTier|tags]:",
+        "default:second|note|The second|provisional|",
+    ]
+    assert ctl.ok("list", "--format", "json").json == ctl.ok("list", "--json").json
+    assert ctl("list", "--format", "toon", "--all").code == 2

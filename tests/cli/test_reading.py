@@ -70,7 +70,15 @@ def test_an_absent_project_is_an_error_with_exit_code_4(ctl: Terminal) -> None:
 
 @pytest.mark.attack(59)
 @pytest.mark.parametrize(
-    "words", [("get", "evil"), ("list",), ("get", "evil", "--json"), ("list", "--json")]
+    "words",
+    [
+        ("get", "evil"),
+        ("list",),
+        ("get", "evil", "--json"),
+        ("list", "--json"),
+        ("list", "--format", "toonCompact"),
+        ("search", "forged", "--format", "toon"),
+    ],
 )
 def test_titles_cannot_move_the_cursor_or_forge_lines(
     ctl: Terminal, words: tuple[str, ...]

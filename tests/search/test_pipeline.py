@@ -223,11 +223,9 @@ def test_a_query_that_asks_for_nothing_shows_what_was_changed_last() -> None:
     assert ids(run(make_source(RECORDS), None, filter=Filter(tag="network"))) == ["port"]
 
 
-def test_the_budget_counts_what_it_leaves_out() -> None:
+def test_as_many_results_come_as_were_asked_for() -> None:
     source = make_source([record(f"r{number}", "roses") for number in range(9)])
     assert len(run(source, "roses", max_results=4).results) == 4
-    found = run(source, "roses", max_results=4, max_tokens=1)
-    assert (found.results, found.omitted) == ([], 4)
 
 
 def test_an_explanation_lists_what_the_stages_computed() -> None:
@@ -280,7 +278,7 @@ def test_pinned_decides_between_equals() -> None:
 def test_strange_texts_get_an_answer(text: str, profile: ProfileName) -> None:
     models = Models(embedder=Directions({text: NORTH}))
     found = run(make_source(RECORDS, VECTORS), text, models, profile=profile, explain=True)
-    assert found.omitted == 0
+    assert len(found.results) <= len(RECORDS)
 
 
 def test_empty_stores_answer_nothing() -> None:

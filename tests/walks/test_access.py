@@ -41,6 +41,7 @@ LEAST = {
     "bulkImport": "writer",
     "health": "reader",
     "describe": "reader",
+    "getUsageDoc": "reader",
     "promoteEntry": "writer",
     "forgetEntries": "writer",
     "linkEntries": "writer",

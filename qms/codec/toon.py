@@ -1,0 +1,52 @@
+"""TOON, rows of text in which the names of fields stand once: for readers who pay by the token.
+
+A line of `key:value` pairs, a header `memories[id|title]:`, a line for each row. A backslash
+stands before a pipe or a backslash of a value, and before the commas of a list's items; a line
+break is `\\n`. So each line splits at its bare pipes, and every cell reads back.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+OBJECT = "[object]"
+"""What stands for a value that has fields of its own."""
+
+_ESCAPES = str.maketrans({"\\": r"\\", "|": r"\|", "\n": r"\n"})
+_ITEM_ESCAPES = str.maketrans({"\\": r"\\", "|": r"\|", "\n": r"\n", ",": r"\,"})
+
+
+def head_line(fields: Mapping[str, Any]) -> str:
+    """Return the line of an answer's own fields; those without a value are left out."""
+    known = ((key, cell(value)) for key, value in fields.items())
+    return "|".join(f"{key}:{text}" for key, text in known if text)
+
+
+def header_line(name: str, columns: Sequence[str]) -> str:
+    """Return the line that names a table and its columns."""
+    return f"{name}[{'|'.join(columns)}]:"
+
+
+def row_line(values: Iterable[Any]) -> str:
+    """Return one row."""
+    return "|".join(map(cell, values))
+
+
+def cell(value: Any) -> str:
+    """Return one value: nothing for null, 1 and 0 for yes and no, a list joined with commas."""
+    match value:
+        case None:
+            return ""
+        case str():
+            return value.translate(_ESCAPES)
+        case bool():
+            return "1" if value else "0"
+        case int() | float():
+            return str(value)
+        case list() | tuple():
+            return ",".join(_item(item) for item in value)
+        case _:
+            return OBJECT
+
+
+def _item(value: Any) -> str:
+    return value.translate(_ITEM_ESCAPES) if isinstance(value, str) else cell(value)

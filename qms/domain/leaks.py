@@ -1,0 +1,154 @@
+"""Secrets that slip into memories: what they look like, and texts without them.
+
+Patterns of keys that carry their maker's mark are taken at their word. A value that is merely
+assigned to a telling name counts only when it looks like chance: texts about passwords are many.
+"""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterator
+from itertools import pairwise
+
+import msgspec
+
+from qms.domain.entry import Document
+from qms.domain.texts import texts_of, with_texts
+
+REDACTED = "[redacted]"
+"""Shorter than every secret, so that a text never grows over its limit by losing one."""
+
+_LEAST_BITS = 3.0
+"""A character of random letters and digits carries about 4 to 6 bits, one of plain words fewer."""
+
+_LEAST_CHANGES = 3
+"""So often letters and digits take turns in what nobody chose; `user_id_1234` has one change."""
+
+_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+_STAND_IN = re.compile(
+    r"example|your|change.?me|placeholder|redacted|dummy|x{4}|\*{3}|0{6}", re.IGNORECASE
+)
+_ASSIGNED = re.compile(
+    r"(?:passw(?:or)?d|pwd|secret|token|(?:api|access|auth|private)[_-]?key|credential)s?"
+    r"[\"'`]?\s{0,4}(?::=|=>|[:=])\s{0,4}[\"'`]?"
+    r"([A-Za-z0-9+/_=.~!@#$%^&*-]{12,})",
+    re.IGNORECASE,
+)
+
+
+class _Pattern(msgspec.Struct, frozen=True):
+    what: str
+    """The kind of secret, for people."""
+    marks: tuple[bytes, ...]
+    """One of these stands in every text that the pattern finds, in small letters."""
+    found_by: re.Pattern[str]
+
+
+def _pattern(what: str, marks: str, pattern: str) -> _Pattern:
+    words = tuple(mark.encode() for mark in marks.split())
+    return _Pattern(what, words, re.compile(rf"(?<![A-Za-z0-9_])(?:{pattern})"))
+
+
+_PATTERNS = (
+    _pattern("an AWS access key", "akia asia", r"(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Za-z0-9])"),
+    _pattern(
+        "a GitHub token",
+        "ghp_ gho_ ghu_ ghs_ ghr_ github_pat_",
+        r"gh[pousr]_[A-Za-z0-9]{36,255}|github_pat_[A-Za-z0-9_]{22,255}",
+    ),
+    _pattern("a GitLab token", "glpat-", r"glpat-[A-Za-z0-9_.-]{20,255}"),
+    _pattern("a Slack token", "xox xapp-", r"xox[abeoprs]-[A-Za-z0-9-]{10,255}|xapp-[\w-]{20,255}"),
+    _pattern("a Google API key", "aiza", r"AIza[A-Za-z0-9_-]{35}"),
+    _pattern(
+        "a Stripe key",
+        "_live_ _test_ whsec_",
+        r"[sr]k_(?:live|test)_[A-Za-z0-9]{16,255}|whsec_[A-Za-z0-9]{24,255}",
+    ),
+    _pattern("a key for a language model", "sk-", r"sk-[A-Za-z0-9_-]{20,255}"),
+    _pattern("a key of this server", "qms_", r"qms_[A-Za-z0-9_-]{40,}"),
+    _pattern(
+        "a JSON Web Token",
+        "eyj",
+        r"eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{16,}",
+    ),
+)
+_PRIVATE_KEY = _Pattern(
+    "a private key",
+    (b"private key",),
+    re.compile(
+        r"-----BEGIN (?:[A-Z0-9]{1,20} ){0,3}PRIVATE KEY(?: BLOCK)?-----"
+        r"(?:(?!-----)[\s\S])*(?:-----END [A-Z0-9 ]{0,60}-----)?"
+    ),
+)
+_ASSIGNMENT = _Pattern(
+    "a password or token",
+    (b"passw", b"pwd", b"secret", b"token", b"key", b"credential"),
+    _ASSIGNED,
+)
+_ALL = (*_PATTERNS, _PRIVATE_KEY, _ASSIGNMENT)
+_MARKS = tuple({mark: None for pattern in _ALL for mark in pattern.marks})
+
+
+class Leak(msgspec.Struct, frozen=True):
+    """Where a secret seems to stand, and of which kind it is; never the secret itself."""
+
+    field: str
+    what: str
+
+
+def may_leak(line: bytes) -> bool:
+    """Say whether a closer look is worth its time; a text with a secret is never passed over."""
+    small = line.lower()
+    return any(mark in small for mark in _MARKS) or b"\\u" in small
+
+
+def find_leaks(document: Document) -> list[Leak]:
+    """Return what looks like a secret in the texts of a document."""
+    leaks = {
+        Leak(without_secrets(path), what): None
+        for path, text in texts_of(document)
+        for what, _ in _found(text)
+    }
+    return list(leaks)
+
+
+def has_leak(document: Document) -> bool:
+    """Say whether anything in a document looks like a secret."""
+    return any(next(_found(text), None) for _, text in texts_of(document))
+
+
+def redacted(document: Document) -> Document:
+    """Return the document with every secret replaced."""
+    return with_texts(document, without_secrets)
+
+
+def without_secrets(text: str) -> str:
+    """Return a text with every secret replaced."""
+    for secret in {found for _, found in _found(text)}:
+        text = text.replace(secret, REDACTED)
+    return text
+
+
+def _found(text: str) -> Iterator[tuple[str, str]]:
+    small = text.lower().encode(errors="surrogatepass")
+    for pattern in _ALL:
+        if any(mark in small for mark in pattern.marks):
+            for match in pattern.found_by.finditer(text):
+                if pattern is not _ASSIGNMENT:
+                    yield pattern.what, match[0]
+                elif _looks_like_chance(match[1]):
+                    yield pattern.what, match[1]
+
+
+def _looks_like_chance(value: str) -> bool:
+    if _UUID.fullmatch(value) or _STAND_IN.search(value):
+        return False
+    turns = [character.isdigit() for character in value if character.isalnum()]
+    changes = sum(before != after for before, after in pairwise(turns))
+    return changes >= _LEAST_CHANGES and _bits(value) >= _LEAST_BITS
+
+
+def _bits(text: str) -> float:
+    """Return how much a character of the text tells, by how often each one occurs."""
+    shares = [count / len(text) for count in Counter(text).values()]
+    return -sum(share * math.log2(share) for share in shares)

@@ -1,0 +1,116 @@
+"""The formats of an answer: JSON, or rows of TOON with the columns that each form shows."""
+
+from bisect import bisect_right
+from collections.abc import Callable, Mapping, Sequence
+from typing import Annotated, Any, TypeVar
+
+import msgspec
+
+from qms.codec.documents import instant_text
+from qms.codec.toon import head_line, header_line, row_line
+from qms.domain.bodies import main_text
+from qms.domain.flags import flags_of
+from qms.domain.queries import Format, Include
+from qms.search.budget import tokens
+from qms.service.answers import Rendered
+from qms.store.view import Record
+
+Answer = TypeVar("Answer")
+
+TokenBudget = Annotated[int, msgspec.Meta(ge=1)]
+
+TABLE = "memories"
+"""The name of the table of entries, whatever the command calls its list."""
+
+
+_COLUMNS = {
+    Format.TOON: (
+        *("id", "kind", "title", "curationTier", "pinned", "retention", "namespace", "priority"),
+        *("confidence", "tags", "agentId", "createdUtc", "updatedUtc"),
+    ),
+    Format.TOON_COMPACT: ("id", "kind", "title", "curationTier", "tags"),
+}
+
+
+class EntryTable:
+    """Writes entries as rows; `extra` names the columns that only the command knows."""
+
+    def __init__(self, form: Format, include: Include, extra: Sequence[str] = ()) -> None:
+        self._has_text = include is Include.FULL
+        text = ("text",) if self._has_text else ()
+        columns = ("id",) if include is Include.IDS else (*_COLUMNS[form], *text)
+        self._form = form
+        self.columns = (*columns, *extra)
+
+    def row(self, record: Record, **extra: Any) -> str:
+        """Return the row of an entry."""
+        cells = {**_cells(record), **extra}
+        if self._has_text:
+            cells["text"] = main_text(record.header.kind, record.document()["body"])
+        if "flags" in self.columns:
+            cells["flags"] = flags_of(record.line)
+        return row_line(cells[column] for column in self.columns)
+
+    def rendered(self, rows: Sequence[str], **head: Any) -> Rendered:
+        """Return the whole answer: its own fields first, among them how many entries follow."""
+        first = head_line({"count": len(rows), **head})
+        text = "\n".join((first, header_line(TABLE, self.columns), *rows))
+        return Rendered(format=self._form, text=text, count=len(rows))
+
+    def size_of(self, rows: Sequence[str], **head: Any) -> int:
+        """Return how many bytes an answer with these rows has."""
+        return len(self.rendered(rows, **head).text.encode())
+
+
+def longest(answer_of: Callable[[int], Answer], most: int, max_tokens: int | None) -> Answer:
+    """Return the answer with the most entries, up to `most`, that keeps to a budget of tokens.
+
+    `answer_of` gives the answer with the first so many entries. One of them is there in any case,
+    so that whoever asks on and on comes to an end.
+    """
+    whole = answer_of(most)
+    if most <= 1 or max_tokens is None or _cost(whole) <= max_tokens:
+        return whole
+    shorter = range(1, most)
+    count = bisect_right(shorter, max_tokens, key=lambda number: _cost(answer_of(number)))
+    # Answers differ in more than their entries, so that halving may have stopped one too far.
+    while count > 1 and _cost(answer_of(count)) > max_tokens:
+        count -= 1
+    return answer_of(max(1, count))
+
+
+def _cost(answer: Any) -> int:
+    text = answer.text.encode() if isinstance(answer, Rendered) else msgspec.json.encode(answer)
+    return tokens(len(text))
+
+
+def flag_column(include: Include) -> tuple[str, ...]:
+    """Return the column of flags for rows that carry the entry's text."""
+    return ("flags",) if include is Include.FULL else ()
+
+
+def with_table(
+    rendered: Rendered, name: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]
+) -> Rendered:
+    """Return an answer with one more table below."""
+    lines = (rendered.text, header_line(name, columns), *map(row_line, rows))
+    return msgspec.structs.replace(rendered, text="\n".join(lines))
+
+
+def _cells(record: Record) -> Mapping[str, Any]:
+    header = record.header
+    return {
+        "id": header.id,
+        "kind": header.kind,
+        "title": header.title,
+        "curationTier": header.curation_tier,
+        "pinned": header.pinned,
+        "retention": header.retention,
+        "namespace": header.namespace,
+        "priority": header.priority,
+        "confidence": header.confidence,
+        "tags": header.tags,
+        "agentId": header.agent_id,
+        "createdUtc": instant_text(header.timestamps.created_utc),
+        "updatedUtc": instant_text(header.timestamps.updated_utc),
+    }
