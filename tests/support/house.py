@@ -10,6 +10,7 @@ import msgspec
 from qms.api.app import app
 from qms.fsio.disk import Disk
 from qms.inference.choose import Chosen, open_embedder
+from qms.inference.cross_encoder import ChosenReranker, open_reranker
 from qms.service.commands import Services
 from qms.service.configuration import Configuration
 from qms.service.library import Library
@@ -126,7 +127,9 @@ class House:
         self.configuration.load()
         self.catalog = Catalog(self._open, closer=self._close)
         self.catalog.register(self.configuration.settings.endpoints)
-        self.library = Library(hash_embedder, self.disk, in_background=False)
+        self.library = Library(
+            hash_embedder, self.disk, open_reranker=self._choose_reranker, in_background=False
+        )
         self.services = Services(self.configuration, self.catalog, self.library, clock=clock)
         self.client = AsgiClient(app(self.services))
 
@@ -156,6 +159,9 @@ class House:
         """Close the stores and the client."""
         self.client.close()
         self.catalog.close()
+
+    def _choose_reranker(self) -> ChosenReranker:
+        return open_reranker(self.configuration.settings.global_.reranker.model, [self.root])
 
     def _close(self, store: MemoryStore) -> None:
         store.close()
