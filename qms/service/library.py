@@ -126,6 +126,7 @@ class Library:
             keyword=built.keyword,
             vectors=built.vectors,
             superseded=() if with_superseded else indexes.superseded(now),
+            usage=store.usage.counts,
         )
 
     def work(self) -> float:
