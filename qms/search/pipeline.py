@@ -221,7 +221,7 @@ def _skipped(sources: Sequence[Source], question: Question, models: Models) -> I
     elif question.vector is None:
         yield Skipped("vector", "there is no text to embed" if models.embedder else "no embedder")
     for source in sources:
-        if question.vector is not None and not source.vectors:
+        if question.vector is not None and not source.vectors and len(source.view):
             yield Skipped("vector", f"no vectors of this model in {source.project} yet")
     if models.reranker is None:
         yield Skipped("rerank", models.reranker_problem or "no reranker is configured")
