@@ -15,6 +15,7 @@ import click
 
 from tools.benchmarks.longmemeval import NotTheFileError, read_longmemeval
 from tools.benchmarks.retrieval_entries import Form, Times
+from tools.benchmarks.retrieval_keyword import keyword_answers
 from tools.benchmarks.retrieval_scores import Row, parts_of, rows_of, table
 from tools.benchmarks.retrieval_served import Guest, Host, NotEmptyError
 from tools.benchmarks.retrieval_sets import MemorySet, read_sets, set_files
@@ -89,7 +90,7 @@ def _rows(
         plain: list(scorer.answers(stores, Form(plain=plain, times=times)))
         for plain in sorted(forms)
     }
-    yield from rows_of(name, answered)
+    yield from rows_of(name, answered, keyword_answers(stores))
 
 
 if __name__ == "__main__":

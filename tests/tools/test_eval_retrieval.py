@@ -10,6 +10,7 @@ from click.testing import CliRunner, Result
 
 from tools.benchmarks.longmemeval import NotTheFileError, read_longmemeval
 from tools.benchmarks.retrieval_entries import Form, Times, entries_of, names_of
+from tools.benchmarks.retrieval_keyword import keyword_answers
 from tools.benchmarks.retrieval_scores import rows_of, score
 from tools.benchmarks.retrieval_sets import Item, MemorySet, Question
 from tools.eval_retrieval import main
@@ -119,3 +120,20 @@ def test_another_file_than_the_published_one_is_refused(tmp_path: Path) -> None:
     with pytest.raises(NotTheFileError, match="sha256"):
         list(read_longmemeval(tmp_path / "s.json"))
     assert run("--serve", "--longmemeval", str(tmp_path / "s.json")).exit_code == 1
+
+
+def test_plain_keyword_engines_are_asked_for_sets_without_known_figures() -> None:
+    docs = [Item(id="a", text="Tim grows roses"), Item(id="b", text="A rose is grown by Tom")]
+    asked = [
+        Question(text="grows", gold={"a": 1.0}),
+        Question(text="(rosing) NOT*", gold={"b": 1.0}),
+    ]
+    given = MemorySet(set="toy", store="one", docs=docs, questions=asked)
+
+    engines = keyword_answers([given])
+
+    assert len(engines) == 3
+    (row,) = rows_of("toy", {False: engines[0]}, engines)
+    assert row.keyword is not None
+    assert row.keyword[1] > row.scores[1]
+    assert not row.is_reached

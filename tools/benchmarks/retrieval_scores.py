@@ -8,6 +8,7 @@ import msgspec
 from tools.benchmarks.retrieval_sets import Question
 
 TOP = 10
+_ALL = 100.0
 MEASURES = ("any@5", "any@10", "frac@10", "nDCG@10")
 
 Scores = tuple[float, float, float, float]
@@ -94,22 +95,37 @@ def parts_of(name: str) -> list[Part]:
     return known or [Part(name=name, set=name)]
 
 
-def rows_of(name: str, answered: Mapping[bool, Sequence[Answered]]) -> Iterator[Row]:
-    """Yield the lines of a set from what was answered without and with plain memories."""
+def rows_of(
+    name: str,
+    answered: Mapping[bool, Sequence[Answered]],
+    keyword: Sequence[Sequence[Answered]] = (),
+) -> Iterator[Row]:
+    """Yield the lines of a set from what was answered without and with plain memories.
+
+    `keyword` is what plain engines answered, for sets whose figures are not known.
+    """
     for part in parts_of(name):
-        chosen = [
-            scores
-            for question, scores in answered.get(part.plain, ())
-            if question.type.startswith(part.type_prefix)
-        ]
+        chosen = _chosen(part, answered.get(part.plain, ()))
         if chosen:
             yield Row(
                 name=part.name,
                 questions=len(chosen),
                 scores=_mean(chosen),
-                keyword=part.keyword,
+                keyword=part.keyword or _best([_chosen(part, one) for one in keyword]),
                 goal=part.goal,
             )
+
+
+def _chosen(part: Part, answered: Sequence[Answered]) -> list[Scores]:
+    return [scores for question, scores in answered if question.type.startswith(part.type_prefix)]
+
+
+def _best(engines: Sequence[list[Scores]]) -> Scores | None:
+    """Return the best of several engines, each measure for itself."""
+    if not engines:
+        return None
+    first, second, third, fourth = map(max, zip(*map(_mean, engines), strict=True))
+    return first, second, third, fourth
 
 
 def score(ranked: Sequence[str], gold: Mapping[str, float]) -> Scores:
@@ -142,9 +158,9 @@ def table(rows: Sequence[Row], *, markdown: bool = False) -> str:
 
 
 def _cells(row: Row) -> list[str]:
-    verdict = "reached" if row.is_reached else "missed"
+    verdict = ("reached" if row.goal else "ahead") if row.is_reached else "missed"
     figures = map(_text, (row.scores, row.keyword, row.goal))
-    return [row.name, str(row.questions), *figures, verdict if row.goal else ""]
+    return [row.name, str(row.questions), *figures, verdict if row.goal or row.keyword else ""]
 
 
 def _text(scores: Scores | None) -> str:
@@ -163,4 +179,4 @@ def _at_least(value: float, goal: float) -> bool:
 
 
 def _above(value: float, other: float) -> bool:
-    return round(value, 1) > other
+    return round(value, 1) > round(other, 1) or value == _ALL
