@@ -40,4 +40,10 @@ class Reranker(Protocol):
         """Return the name that an explanation gives."""
 
     def score(self, query: str, texts: Sequence[str]) -> "NDArray[np.float32]":
-        """Return a number for each text, above 0 for more likely than not (a logit)."""
+        """Return a number for each text, above 0 for more likely than not (a logit).
+
+        NaN stands for a text that there was no time for.
+
+        Raises:
+            UnavailableError: the model fails; the message says how.
+        """

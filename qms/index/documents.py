@@ -5,12 +5,20 @@ the texts that keyword and vector search work on.
 """
 
 from collections.abc import Iterator
+from datetime import datetime
 from typing import Any
 
 import msgspec
 
+from qms.codec.documents import title_from
 from qms.domain.bodies import BODY_TYPES, MAIN_FIELDS, Kind, main_text
 from qms.domain.entry import Document, Header
+
+_SPACES = 64
+"""How many more characters of a text are compared with a title, for spaces that titles lose."""
+
+_CHOSEN_WORDS = 4
+"""A title of so many words may be chosen by a person, though the text begins with them."""
 
 _OWN_FIELDS = frozenset({"conversationId", "role"})
 """Strings of a body that have a field of their own and would only blur its text."""
@@ -38,11 +46,27 @@ class IndexDocument(Facets, frozen=True, kw_only=True):
     text: str
     """The main text, then every other string of the body, each on a line of its own."""
     keywords: tuple[str, ...] = ()
+    source: tuple[str, ...] = ()
+    """What the entry's source is called by: its path, address or symbol."""
 
     @property
     def title(self) -> str:
         """The entry's title."""
         return self.header.title
+
+    @property
+    def own_title(self) -> str:
+        """The entry's title, unless it only says how the text begins."""
+        title = " ".join(self.title.removesuffix("…").removesuffix("...").split())
+        beginning = " ".join(self.text[: len(title) + _SPACES].split())
+        is_long = title.count(" ") >= _CHOSEN_WORDS or self.title == title_from(self.text)
+        return "" if is_long and beginning.startswith(title) else self.title
+
+    @property
+    def instant(self) -> datetime:
+        """When it was true, as its source says, else when it was stored."""
+        times = self.header.timestamps
+        return times.source_utc or times.created_utc
 
     @property
     def tags(self) -> tuple[str, ...]:
@@ -73,6 +97,7 @@ def index_document(header: Header, document: Document) -> IndexDocument:
         text="\n".join(_texts(header.kind, body)),
         keywords=tuple(document.get("keywords") or ()),
         conversation_id=_string(body.get("conversationId")),
+        source=tuple(_source_names(document.get("source"))),
         source_type=_source_type(document.get("source")),
         role=_string(body.get("role")),
         ordinal=_whole(body.get("ordinal")),
@@ -120,6 +145,13 @@ def _strings(value: Any) -> Iterator[str]:
     elif isinstance(value, dict):
         for item in value.values():
             yield from _strings(item)
+
+
+def _source_names(source: Any) -> Iterator[str]:
+    if isinstance(source, dict):
+        for field, value in source.items():
+            if field != "type":
+                yield from _strings(value)
 
 
 def _source_type(source: Any) -> str | None:

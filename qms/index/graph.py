@@ -42,19 +42,17 @@ class Neighbourhood(msgspec.Struct, frozen=True):
 
 
 def walk(start: str, edges_of: EdgesOf, *, max_hops: int, max_nodes: int) -> Neighbourhood:
-    """Return what lies within `max_hops` of `start`, nearest first."""
+    """Return what lies within `max_hops` of `start`, nearest first, and the edges among it."""
     hops = {start: 0}
     edges: dict[tuple[str, str, str], Edge] = {}
     waiting = deque([start])
     budget = max_nodes * EDGES_PER_NODE
     while waiting and budget > 0:
         node = waiting.popleft()
-        if hops[node] == max_hops:
-            break
         for edge in islice(edges_of(node), budget):
             budget -= 1
             other = edge.other_end(node)
-            if other not in hops and len(hops) < max_nodes:
+            if other not in hops and hops[node] < max_hops and len(hops) < max_nodes:
                 hops[other] = hops[node] + 1
                 waiting.append(other)
             if other in hops:

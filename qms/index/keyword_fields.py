@@ -2,8 +2,8 @@
 
 import msgspec
 
-from qms.codec.documents import title_from
 from qms.domain.entry import split_id
+from qms.index.dates import instant_terms
 from qms.index.documents import IndexDocument
 from qms.index.names import names_and_humps, own_name
 from qms.index.terms import ENGLISH, NO_LANGUAGE, language_of, plain_words, stems, words
@@ -15,8 +15,9 @@ TAGS = "tags"
 KEYWORDS = "keywords"
 NAMES = "names"
 PARTS = "parts"
+WHEN = "when"
 
-TEXT_FIELDS = (STEM, EXACT, TITLE, TAGS, KEYWORDS, NAMES, PARTS)
+TEXT_FIELDS = (STEM, EXACT, TITLE, TAGS, KEYWORDS, NAMES, PARTS, WHEN)
 
 
 class FieldTokens(msgspec.Struct, frozen=True):
@@ -31,13 +32,14 @@ def field_tokens(document: IndexDocument) -> FieldTokens:
 
     `stem` and `exact` are its text, `title`, `tags` and `keywords` are stemmed like the text,
     `names` are paths, symbols and its own id as they are written, `parts` the words inside
-    symbols like `getUserName`, which are English.
+    symbols like `getUserName`, which are English, and those of its source; `when` is its date.
     """
     text = words(document.text)
-    title = words(_own_title(document))
+    title = words(document.own_title)
     labels = " ".join(document.keywords)
     language = language_of(text or title)
-    names, humps = names_and_humps(f"{document.title} {document.text} {labels}")
+    source = " ".join(document.source)
+    names, humps = names_and_humps(f"{document.title} {document.text} {labels} {source}")
     _, local_id = split_id(document.id)
     return FieldTokens(
         language,
@@ -48,16 +50,10 @@ def field_tokens(document: IndexDocument) -> FieldTokens:
             TAGS: stems(words(" ".join(document.tags)), language),
             KEYWORDS: stems(words(labels), language),
             NAMES: [own_name(document.id), own_name(local_id), *names],
-            PARTS: stems(humps, ENGLISH),
+            PARTS: stems([*humps, *words(source)], ENGLISH),
+            WHEN: instant_terms(document.instant),
         },
     )
-
-
-def _own_title(document: IndexDocument) -> str:
-    # A title made of the beginning of the text says nothing that the text does not say already.
-    title = document.title
-    looks_made = document.text.lstrip().startswith(title[:3])
-    return "" if looks_made and title == title_from(document.text) else title
 
 
 def word_stems(word: str, languages: tuple[str, ...]) -> tuple[str, ...]:

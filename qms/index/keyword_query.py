@@ -10,6 +10,7 @@ from itertools import pairwise
 
 import msgspec
 
+from qms.index.dates import date_terms
 from qms.index.keyword_fields import (
     EXACT,
     KEYWORDS,
@@ -18,6 +19,7 @@ from qms.index.keyword_fields import (
     STEM,
     TAGS,
     TITLE,
+    WHEN,
     part_stem,
     word_stems,
 )
@@ -28,6 +30,7 @@ MAX_QUERY_CHARACTERS = 4096
 MAX_QUERY_WORDS = 64
 MAX_QUERY_NAMES = 16
 MAX_PHRASES = 8
+MAX_DATES = 12
 MAX_PHRASE_WORDS = 32
 
 _OWN_NAME_WEIGHT = 100.0
@@ -51,6 +54,7 @@ class KeywordWeights(msgspec.Struct, frozen=True, kw_only=True):
     name: float = 2.0
     part: float = 0.5
     phrase: float = 1.0
+    when: float = 1.5
 
 
 DEFAULT_WEIGHTS = KeywordWeights()
@@ -66,6 +70,7 @@ class KeywordQuery(msgspec.Struct, frozen=True, kw_only=True):
     names: tuple[str, ...] = ()
     parts: tuple[str, ...] = ()
     ids: tuple[str, ...] = ()
+    dates: tuple[str, ...] = ()
     match_all: bool = False
 
     @property
@@ -116,6 +121,7 @@ def analyse(
         names=tuple(names)[:MAX_QUERY_NAMES],
         parts=tuple(hump for hump in humps if hump not in kept)[:max_words],
         ids=tuple(dict.fromkeys(_possible_ids(text)))[:MAX_QUERY_NAMES],
+        dates=date_terms(text)[:MAX_DATES],
         match_all=match_all,
     )
 
@@ -150,6 +156,7 @@ def make_plan(
         *(clause for pair in query.pairs for clause in _pair_clauses(pair, languages, weights)),
         *(Clause(NAMES, (name,), weights.name) for name in query.names),
         *(clause for part in query.parts for clause in _part_clauses(part, languages, weights)),
+        *(Clause(WHEN, (term,), weights.when) for term in query.dates),
     ]
     required = [_phrase_clauses(phrase, languages, weights) for phrase in query.phrases]
     scored.extend(clause for group in required for clause in group if len(clause.terms) > 1)

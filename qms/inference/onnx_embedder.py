@@ -1,15 +1,14 @@
 """The embedding model: sentences to vectors with onnxruntime."""
 
-import os
 from collections.abc import Iterator, Sequence
 from itertools import groupby
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from qms.inference.manifest import Verified
+from qms.inference.onnx_files import encodable, open_session, open_tokenizer
 from qms.inference.pieces import PieceShape, Word, cut, is_surely_short
 from qms.inference.query_cache import remember
 
@@ -18,9 +17,6 @@ if TYPE_CHECKING:
 
 BATCH_TOKENS = 1500
 """Padding included. Measured: 1,024 to 2,048 did best; larger batches fall out of the cache."""
-
-MOST_THREADS = 8
-"""The matrices are small: beyond this, threads wait for each other."""
 
 _SPECIAL_TOKENS = 2
 _INPUTS = {"input_ids", "attention_mask"}
@@ -78,11 +74,11 @@ class OnnxEmbedder:
 
     def _token_ids(self, text: str) -> list[int]:
         # One by one: encoding a batch would start threads of its own on every core.
-        ids = self._tokenizer.encode(_whole(text)).ids
+        ids = self._tokenizer.encode(encodable(text)).ids
         return ids if len(ids) <= self._max_tokens else [*ids[: self._max_tokens - 1], ids[-1]]
 
     def _words(self, text: str) -> list[Word]:
-        encoding = self._tokenizer.encode(_whole(text), add_special_tokens=False)
+        encoding = self._tokenizer.encode(encodable(text), add_special_tokens=False)
         tokens = zip(encoding.word_ids, encoding.offsets, strict=True)
         words = []
         for _, group in groupby(tokens, key=lambda token: token[0]):
@@ -104,11 +100,6 @@ class OnnxEmbedder:
         return vectors
 
 
-def _whole(text: str) -> str:
-    """Return the text with halves of surrogate pairs replaced, which the tokenizer refuses."""
-    return text if text.isascii() else text.encode(errors="replace").decode()
-
-
 def batches(lengths: Sequence[int], budget: int = BATCH_TOKENS) -> Iterator[list[int]]:
     """Yield the texts' numbers in batches of like length, each within the budget of tokens."""
     batch: list[int] = []
@@ -128,10 +119,9 @@ def open_onnx_embedder(model: Verified, *, threads: int = 0) -> OnnxEmbedder:
     Raises:
         ValueError: the graph is not an embedding model of the manifest's dimension.
     """
-    session = _open_session(model.model_path, threads=threads or _cores())
     embedder = OnnxEmbedder(
-        session,
-        _open_tokenizer(model.tokenizer_path),
+        _checked(open_session(model.model_path, threads=threads)),
+        open_tokenizer(model.tokenizer_path),
         model_id=model.model_id,
         dimension=model.manifest.dimension,
         max_tokens=model.manifest.max_tokens,
@@ -141,42 +131,9 @@ def open_onnx_embedder(model: Verified, *, threads: int = 0) -> OnnxEmbedder:
     return embedder
 
 
-def _open_session(path: Path, *, threads: int) -> Any:
-    import onnxruntime
-
-    # Its builds for Windows report events to the system unless told not to.
-    onnxruntime.disable_telemetry_events()
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = min(threads, MOST_THREADS)
-    options.inter_op_num_threads = 1
-    # Threads that spin while they wait burn a core each, for microseconds gained.
-    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    # Each length has a shape of its own: an arena and remembered patterns only grow (20 MB).
-    options.enable_cpu_mem_arena = False
-    options.enable_mem_pattern = False
-    options.log_severity_level = 3
-    # By path: a session made from bytes keeps a copy of them for life.
-    session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+def _checked(session: Any) -> Any:
     if {given.name for given in session.get_inputs()} != _INPUTS:
         raise ValueError(f"the model's inputs are not {', '.join(sorted(_INPUTS))}")
     if _OUTPUT not in {answer.name for answer in session.get_outputs()}:
         raise ValueError(f"the model has no output {_OUTPUT}")
     return session
-
-
-def _open_tokenizer(path: Path) -> "Tokenizer":
-    from tokenizers import Tokenizer
-
-    tokenizer = Tokenizer.from_file(str(path))
-    # Some files pad and cut to 128 by themselves; lengths are decided here.
-    tokenizer.no_padding()
-    tokenizer.no_truncation()
-    # A text that says [SEP] means these five characters, not the end of a sentence.
-    tokenizer.encode_special_tokens = True
-    return tokenizer
-
-
-def _cores() -> int:
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1

@@ -17,6 +17,7 @@ from qms.files.watcher import FolderWatcher
 from qms.fsio.disk import Disk
 from qms.fsio.lock import RootLock
 from qms.inference.choose import Chosen, model_folders, open_embedder
+from qms.inference.cross_encoder import ChosenReranker, open_reranker
 from qms.runtime.jobs import Jobs
 from qms.runtime.keeper import Keeper, KeeperOptions
 from qms.runtime.loop import Loop
@@ -70,7 +71,12 @@ class Runtime:
         self.configuration = configuration
         self.audit = AuditLog(root / AUDIT_PLACE, disk)
         self.catalog = Catalog(self._open_store, closer=self._close_store)
-        self.library = Library(self._choose_embedder, disk, in_background=in_background)
+        self.library = Library(
+            self._choose_embedder,
+            disk,
+            open_reranker=self._choose_reranker,
+            in_background=in_background,
+        )
         self.series = Series()
         self._sampler = Loop("sampler", self._sample, first_after_s=SAMPLE_S)
         self._librarian = Loop("librarian", self.library.work, gives_way=True)
@@ -222,6 +228,11 @@ class Runtime:
     def _choose_embedder(self) -> Chosen:
         wanted = self.configuration.settings.global_.embedding
         return open_embedder(wanted.model, model_folders(self.root), threads=wanted.threads)
+
+    def _choose_reranker(self) -> ChosenReranker:
+        settings = self.configuration.settings.global_
+        folders = model_folders(self.root)
+        return open_reranker(settings.reranker.model, folders, threads=settings.embedding.threads)
 
 
 class OpenRoot(msgspec.Struct, frozen=True):

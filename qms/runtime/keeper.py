@@ -1,4 +1,4 @@
-"""The keeper of one open store: it takes in hand edits, folds, and recovers from a full disk."""
+"""The keeper of one open store: it takes in hand edits, folds, recovers, and saves usage."""
 
 import logging
 import math
@@ -77,7 +77,7 @@ class Keeper:
     def tick(self) -> float:
         """Do what is due and return for how many seconds nothing will be."""
         now = self._monotonic()
-        duties = (self._prepare, self._look, self._fold, self._recover)
+        duties = (self._prepare, self._look, self._fold, self._recover, self._save_usage)
         waits = [self._attempt(duty, now) for duty in duties]
         return max(0.0, min(waits))
 
@@ -149,4 +149,10 @@ class Keeper:
         if not self._store.recover():
             return self._options.recovery_s
         self._recover_at = -math.inf
+        return math.inf
+
+    def _save_usage(self, now: float) -> float:
+        """Save how often entries were read; what is read from now on is seen at the next tick."""
+        if self._store.usage.due_in(now) <= 0:
+            self._store.usage.save(self._store.view.records, now)
         return math.inf

@@ -141,10 +141,14 @@ def _search_words(found: _Found, question: Question) -> None:
 
 
 def _calling(query: KeywordQuery) -> KeywordQuery:
-    """Return the query without ids that are plain words, unless such a word is all that it says."""
+    """Return the query without ids that are plain words or numbers, unless it says nothing else."""
     words = len(query.content) + len(query.small)
-    ids = tuple(name for name in query.ids if words == 1 or not name.strip(_EDGES).isalpha())
+    ids = tuple(name for name in query.ids if words == 1 or not _is_plain(name.strip(_EDGES)))
     return msgspec.structs.replace(query, ids=ids)
+
+
+def _is_plain(name: str) -> bool:
+    return name.isalpha() or name.isdecimal()
 
 
 def _is_called(entry_id: str, names: Sequence[str]) -> bool:

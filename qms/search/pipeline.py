@@ -53,6 +53,8 @@ class Models(msgspec.Struct, frozen=True, kw_only=True):
     embedder: Embedder | None = None
     is_hash: bool = False
     reranker: Reranker | None = None
+    reranker_problem: str | None = None
+    """Why the reranker that was asked for does not serve."""
 
     @property
     def fusion(self) -> FusionWeights:
@@ -104,12 +106,12 @@ def search(
     sources = [_comparable(source, models) for source in sources]
     vector = _query_vector(sources, query, models)
     question = make_question(query, limits, vector=vector, now=now)
-    hits = _ranked(sources, question, models)
+    hits, unread = _ranked(sources, question, models)
     return Found(
         results=[_result(hits, row, sources, question) for row in range(len(hits))],
         question=question,
         mode=_mode(sources, question, models),
-        skipped=list(_skipped(sources, question, models)),
+        skipped=[*_skipped(sources, question, models), *unread],
     )
 
 
@@ -136,16 +138,19 @@ def _comparable(source: Source, models: Models) -> Source:
     return msgspec.structs.replace(source, vectors=None)
 
 
-def _ranked(sources: Sequence[Source], question: Question, models: Models) -> Hits:
+def _ranked(
+    sources: Sequence[Source], question: Question, models: Models
+) -> tuple[Hits, list[Skipped]]:
     pool = max(POOL, POOL_PER_RESULT * question.limit)
     hits = _with_records(_fused(sources, question, models.fusion), sources, pool)
-    hits = rerank(
+    reranked = rerank(
         hits,
         question.text,
         models.reranker,
         share=question.profile.rerank_share,
         texts_of=_texts,
     )
+    hits, late = reranked.hits, reranked.skipped
     usage = [sources[n].usage.get(i, 0) for n, i in zip(hits.sources, hits.ids, strict=True)]
     hits = weigh(hits, question.profile, now=question.now, usage=usage)
     balance = question.profile.mmr_lambda
@@ -154,7 +159,8 @@ def _ranked(sources: Sequence[Source], question: Question, models: Models) -> Hi
         hits = diversify(hits, vectors, balance=balance, limit=question.limit)
     if question.explain:
         hits = hits.ranked()
-    return hits.take(np.arange(min(question.limit, len(hits))))
+    chosen = hits.take(np.arange(min(question.limit, len(hits))))
+    return chosen, [Skipped("rerank", late)] if late else []
 
 
 def _fused(sources: Sequence[Source], question: Question, weights: FusionWeights) -> Hits:
@@ -182,7 +188,7 @@ def _with_records(hits: Hits, sources: Sequence[Source], limit: int) -> Hits:
 
 def _texts(hits: Hits) -> list[str]:
     documents = [index_document(record.header, record.document()) for record in hits.records]
-    return [f"{document.title}\n{document.text}" for document in documents]
+    return [f"{document.own_title}\n{document.text}".strip() for document in documents]
 
 
 def _result(hits: Hits, row: int, sources: Sequence[Source], question: Question) -> Result:
@@ -209,10 +215,12 @@ def _skipped(sources: Sequence[Source], question: Question, models: Models) -> I
     elif question.vector is None:
         yield Skipped("vector", "there is no text to embed" if models.embedder else "no embedder")
     for source in sources:
-        if question.vector is not None and not source.vectors:
+        if question.vector is not None and not source.vectors and len(source.view):
             yield Skipped("vector", f"no vectors of this model in {source.project} yet")
     if models.reranker is None:
-        yield Skipped("rerank", "no reranker is configured")
+        yield Skipped("rerank", models.reranker_problem or "no reranker is configured")
+    elif not question.text:
+        yield Skipped("rerank", "there is no text to read")
     elif not question.profile.rerank_share:
         yield Skipped("rerank", "the profile does without it")
     if question.profile.mmr_lambda is None:

@@ -6,7 +6,7 @@ found there, so that no handler can forget to ask.
 
 import secrets
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
@@ -205,6 +205,14 @@ class Call:
         if record is None or is_expired(record.header, self.now):
             raise no_entry(given_id)
         return record
+
+    def touch(self, entry_ids: Iterable[str]) -> None:
+        """Count that entries, of stores in reach, were read; bookkeeping, not a change."""
+        by_project: dict[str, list[str]] = {}
+        for entry_id in entry_ids:
+            by_project.setdefault(split_id(entry_id)[0], []).append(entry_id)
+        for project, read in by_project.items():
+            self.house.catalog.get(project).usage.touch(read, self.now)
 
     def own_id(self, given_id: str) -> str:
         """Return the full id of an entry that this endpoint may write.

@@ -118,8 +118,10 @@ class ImportAnswer(Response, frozen=True):
 
 
 def get_entry(call: Call, request: GetRequest) -> EntryAnswer:
-    """Return one entry as stored, with its version."""
-    return entry_answer(call.find(request.id))
+    """Return one entry as stored, with its version, and count that it was read."""
+    record = call.find(request.id)
+    call.touch([record.header.id])
+    return entry_answer(record)
 
 
 def upsert_entry(call: Call, request: UpsertRequest) -> UpsertAnswer:

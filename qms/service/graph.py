@@ -104,11 +104,14 @@ class _Graph:
         self.records: dict[str, Record] = {}
 
     def edges_of(self, node: str) -> Iterator[Edge]:
-        """Yield the edges of an entry whose other end may be shown."""
+        """Yield the edges of an entry whose other end may be shown, its own heaviest first.
+
+        A walk that ends at its bounds has then followed what counts most.
+        """
         if self._find(node) is None:
             return
         if self._outgoing:
-            yield from self._edges_between(node, None)
+            yield from sorted(self._edges_between(node, None), key=lambda edge: -edge.weight)
         if self._incoming:
             for view in self._views.values():
                 yield from self._edges_into(node, view)

@@ -59,6 +59,7 @@ def report(house: House, slugs: list[str], *, is_administrator: bool) -> HealthR
     problems = [
         *_configuration_problems(house, is_administrator=is_administrator),
         *_embedder_problems(chosen),
+        *_reranker_problems(house.library.reranker_problem),
         *(
             ReportedProblem(code="storeUnavailable", project=slug, reason=why)
             for slug, why in failures.items()
@@ -114,6 +115,10 @@ def _embedder_problems(chosen: Chosen | None) -> list[ReportedProblem]:
     if chosen is None or chosen.reason is None:
         return []
     return [ReportedProblem(code="embedder", reason=chosen.reason)]
+
+
+def _reranker_problems(reason: str | None) -> list[ReportedProblem]:
+    return [ReportedProblem(code="reranker", reason=reason)] if reason else []
 
 
 def _reported(problem: Problem) -> ReportedProblem:

@@ -16,6 +16,7 @@ from qms.domain.errors import UnavailableError
 from qms.domain.ports import Embedder
 from qms.fsio.disk import Disk
 from qms.inference.choose import Chosen, EmbedderKind
+from qms.inference.cross_encoder import ChosenReranker
 from qms.search.pipeline import Models
 from qms.search.sources import Source
 from qms.store.indexes import Built, StoreIndexes
@@ -48,10 +49,12 @@ class Library:
         open_embedder: Callable[[], Chosen],
         disk: Disk,
         *,
+        open_reranker: Callable[[], ChosenReranker] = ChosenReranker,
         in_background: bool = True,
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         self._open_embedder = open_embedder
+        self._open_reranker = open_reranker
         self._disk = disk
         self._in_background = in_background
         self._monotonic = monotonic
@@ -59,6 +62,7 @@ class Library:
         self._opening = threading.Lock()
         self._indexes: dict[str, StoreIndexes] = {}
         self._chosen: Chosen | None = None
+        self._reranker: ChosenReranker | None = None
         self._changed_at = -math.inf
         self.wake: Callable[[], None] = lambda: None
 
@@ -66,6 +70,11 @@ class Library:
     def chosen(self) -> Chosen | None:
         """Return the embedder in use, or None while it is being opened."""
         return self._chosen
+
+    @property
+    def reranker_problem(self) -> str | None:
+        """Return why the reranker that was asked for does not serve, as far as it is known."""
+        return self._reranker.reason if self._reranker else None
 
     def add(self, store: MemoryStore, folder: Path) -> None:
         """Keep the indexes of a store that was opened, in this folder."""
@@ -89,8 +98,13 @@ class Library:
 
     def models(self) -> Models:
         """Return the models that a search works with."""
-        chosen = self._embedder()
-        return Models(embedder=chosen.embedder, is_hash=chosen.kind is EmbedderKind.HASH)
+        chosen, reranker = self._embedder(), self._chosen_reranker()
+        return Models(
+            embedder=chosen.embedder,
+            is_hash=chosen.kind is EmbedderKind.HASH,
+            reranker=reranker.reranker,
+            reranker_problem=reranker.reason,
+        )
 
     def source(self, store: MemoryStore, *, now: datetime, with_superseded: bool) -> Source:
         """Return what a search reads of a store, waiting until its indexes are made.
@@ -112,11 +126,13 @@ class Library:
             keyword=built.keyword,
             vectors=built.vectors,
             superseded=() if with_superseded else indexes.superseded(now),
+            usage=store.usage.counts,
         )
 
     def work(self) -> float:
         """Do the next piece of what waits; return for how many seconds nothing will."""
         embedder = self._embedder().embedder
+        self._chosen_reranker()
         with self._lock:
             everything = list(self._indexes.items())
         waits = [self._attempt(project, indexes, embedder) for project, indexes in everything]
@@ -170,6 +186,12 @@ class Library:
             if self._chosen is None:
                 self._chosen = self._open_embedder()
             return self._chosen
+
+    def _chosen_reranker(self) -> ChosenReranker:
+        with self._opening:
+            if self._reranker is None:
+                self._reranker = self._open_reranker()
+            return self._reranker
 
     def _note_change(self) -> None:
         self._changed_at = self._monotonic()

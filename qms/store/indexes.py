@@ -24,6 +24,7 @@ from qms.domain.lifecycle import is_expired
 from qms.domain.ports import Embedder
 from qms.fsio.disk import Disk
 from qms.index.columns import Columns
+from qms.index.dates import is_only_a_date
 from qms.index.documents import IndexDocument, index_document
 from qms.index.keyword import KeywordIndex
 from qms.index.keyword_files import MANIFEST
@@ -280,9 +281,9 @@ def mark_of(line: bytes) -> int:
 
 
 def embedded_text(document: IndexDocument) -> str:
-    """Return the text whose meaning stands for an entry: a title of its own belongs to it."""
-    title = document.title.removesuffix("…")
-    return document.text if document.text.startswith(title) else f"{title}\n{document.text}"
+    """Return the text whose meaning stands for an entry; a title that says more belongs to it."""
+    title = document.own_title
+    return f"{title}\n{document.text}" if title and not is_only_a_date(title) else document.text
 
 
 def _embedded(records: Iterable[Record], embedder: Embedder) -> Iterable[Embedded]:

@@ -12,6 +12,7 @@ from qms.domain.changes import ChangeSet
 from qms.domain.entry import split_id
 from qms.domain.errors import ConflictError
 from qms.files.journal import Journal
+from qms.files.usage import Usage
 from qms.fsio.disk import Disk
 from qms.store.archive import Archive
 from qms.store.draft import Draft
@@ -45,12 +46,13 @@ _IGNORED = b"# the server's own: rebuilt, or not for git\n.qms/\nindexes/\n*.tmp
 class MemoryStore:
     """A store that is open; `view` is the moment that readers see."""
 
-    def __init__(self, side: FileSide, notes: list[str]) -> None:
+    def __init__(self, side: FileSide, notes: list[str], usage: Usage) -> None:
         self._side = side
         self._writer = side.writer
         self._notes = notes
         self.project = side.project
         self.archive = Archive(side)
+        self.usage = usage
 
     @classmethod
     def open(
@@ -73,7 +75,7 @@ class MemoryStore:
         journal = Journal(disk, own / "journal.wal", leading=(folder.parent, folder))
         writer = Writer(project, journal, disk=disk, folder=own, options=options)
         side = FileSide(writer, disk=disk, folder=folder, backup_root=backup_root, clock=clock)
-        return cls(side, load(side, journal))
+        return cls(side, load(side, journal), Usage(disk, own / "usage.json"))
 
     @property
     def view(self) -> StoreView:
@@ -237,6 +239,7 @@ class MemoryStore:
             if self.fold() is FoldOutcome.FILE_CHANGED:
                 self.reload()
                 self.fold()
+        self.usage.save(self.view.records)
         self._writer.close()
 
     def _take_last_late_writes(self) -> None:

@@ -115,3 +115,37 @@ def test_a_line_gives_the_facets_that_its_document_gives(
     facets = line_facets(header, encode_line(given))
 
     assert facets == Facets(**{name: getattr(whole, name) for name in Facets.__struct_fields__})
+
+
+@pytest.mark.parametrize(
+    ("title", "own"),
+    [
+        ("A title", "A title"),
+        ("Caroline: I went to the…", ""),
+        ("Caroline:  I went to the", ""),
+        ("Caroline: I went", ""),
+        ("Caroline", "Caroline"),
+        ("Caroline: I went to the museum, and\nthen home", ""),
+        ("Caroline: I stayed", "Caroline: I stayed"),
+    ],
+)
+def test_a_title_that_only_begins_the_text_says_nothing_of_its_own(title: str, own: str) -> None:
+    body = {"text": "Caroline: I went\nto the museum, and then home"}
+
+    assert indexed(Kind.NOTE, body, title=title).own_title == own
+
+
+def test_the_instant_is_that_of_the_source_else_that_of_storing() -> None:
+    times = {"createdUtc": INSTANT, "updatedUtc": INSTANT, "sourceUtc": "2023-05-08T13:56:00Z"}
+
+    assert indexed(Kind.NOTE, {"text": "a"}, timestamps=times).instant.year == 2023
+    assert indexed(Kind.NOTE, {"text": "a"}).instant.year == 2026
+
+
+def test_a_source_is_called_by_everything_but_its_type() -> None:
+    source = {"type": "doc", "path": "docs/spec.md", "anchors": ["getUserName"], "line": 3}
+
+    assert indexed(Kind.NOTE, {"text": "a"}, source=source).source == (
+        "docs/spec.md",
+        "getUserName",
+    )

@@ -100,3 +100,13 @@ def test_paths_have_the_length_that_the_walk_says(pairs: list[tuple[str, str]]) 
         assert {len(path) - 1 for path in paths} == (
             {found.hops[node]} if node in found.hops else set()
         )
+
+
+def test_relations_between_the_farthest_nodes_are_edges_too() -> None:
+    graph = Graph(("a", "b"), ("a", "c"), ("b", "c"), ("c", "d"))
+
+    found = walk("a", graph.edges_of, max_hops=1, max_nodes=10)
+
+    assert set(found.hops) == {"a", "b", "c"}
+    assert ("b", "c") in {(edge.source_id, edge.target_id) for edge in found.edges}
+    assert len(found.edges) == 3

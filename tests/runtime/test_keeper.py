@@ -5,12 +5,14 @@ import os
 import threading
 import time
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from watchdog.observers.api import BaseObserver
 
 from qms.domain.errors import StorageFullError
+from qms.files.usage import SAVE_S
 from qms.files.watcher import FolderWatcher
 from qms.fsio.disk import Disk
 from qms.runtime.keeper import MAX_DEBOUNCES, Keeper, KeeperOptions
@@ -19,6 +21,7 @@ from qms.store.options import ReloadReport, StoreOptions
 from tests.support.projects import edit_by_hand, ids_in, open_store, remember, text_of
 from tests.support.waiting import eventually
 
+NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 DEBOUNCE_S, POLL_S = 0.15, 5.0
 OPTIONS = KeeperOptions(debounce_s=DEBOUNCE_S, poll_s=POLL_S, recovery_s=1.0)
 QUICK = KeeperOptions(debounce_s=0.001, poll_s=0.01, recovery_s=0.01)
@@ -93,6 +96,25 @@ def test_a_fold_happens_when_it_is_due_and_not_before(
 
     assert ids_in(folder / "entries.jsonl") == ["p:one", "p:two"]
     assert store.status().pending_journal == 0
+
+
+def test_usage_is_saved_off_the_request_and_not_at_every_tick(
+    store: MemoryStore, keeper: Keeper, clock: Clock, folder: Path
+) -> None:
+    file = folder / ".qms" / "usage.json"
+    settle(keeper)
+    assert not file.exists()
+
+    store.usage.touch(["p:one"], NOW)
+    settle(keeper)
+    once = file.read_bytes()
+    store.usage.touch(["p:one"], NOW)
+    settle(keeper)
+    assert file.read_bytes() == once
+
+    clock.advance(SAVE_S)
+    settle(keeper)
+    assert file.read_bytes() != once
 
 
 def test_an_edit_is_taken_in_after_the_debounce_time(
@@ -222,7 +244,7 @@ class StumblingStore(MemoryStore):
     """A real store with duties that raise, as a bug would."""
 
     def __init__(self, store: MemoryStore) -> None:
-        super().__init__(store._side, store._notes)
+        super().__init__(store._side, store._notes, store.usage)
         self.failing: set[str] = set()
         self.calls: list[str] = []
         self.unsettled_looks = 0

@@ -13,6 +13,7 @@ from qms.config.settings import Settings
 from qms.files.audit import AuditLog
 from qms.fsio.disk import Disk
 from qms.inference.choose import Chosen, open_embedder
+from qms.inference.cross_encoder import ChosenReranker, open_reranker
 from qms.service.commands import Services
 from qms.service.configuration import Configuration
 from qms.service.library import Library
@@ -130,7 +131,9 @@ class House:
         self.configuration.load()
         self.catalog = Catalog(self._open, closer=self._close)
         self.catalog.register(self.configuration.settings.endpoints)
-        self.library = Library(hash_embedder, self.disk, in_background=False)
+        self.library = Library(
+            hash_embedder, self.disk, open_reranker=self._choose_reranker, in_background=False
+        )
         self.audit = AuditLog(root / "logs" / "audit.jsonl", self.disk)
         self.series = Series()
         self.services = Services(
@@ -177,6 +180,9 @@ class House:
             if project not in settings.endpoints:
                 self.catalog.remove(project)
         self.catalog.register(settings.endpoints)
+
+    def _choose_reranker(self) -> ChosenReranker:
+        return open_reranker(self.configuration.settings.global_.reranker.model, [self.root])
 
     def _close(self, store: MemoryStore) -> None:
         store.close()

@@ -193,3 +193,41 @@ def test_an_unknown_direction_is_refused(as_reader: Door, direction: Any) -> Non
     refusal = as_reader.fails("relatedEntries", id="a", direction=direction)
 
     assert refusal.details["field"] == "direction"
+
+
+def test_at_the_cap_the_heaviest_relations_have_been_followed(
+    house: House, as_writer: Door, entry: EntryMaker
+) -> None:
+    house.set_limits(graphNodes=3)
+    weights = {"a": 0.1, "b": 0.9, "c": 0.5, "d": 0.2}
+    for name in weights:
+        as_writer("upsertEntry", entry=linked(entry, name))
+    relations = [
+        {"type": "ref", "targetId": f"projA:{name}", "weight": weight}
+        for name, weight in weights.items()
+    ]
+    as_writer("upsertEntry", entry=entry(id="start", relations=relations))
+
+    answer = as_writer("relatedEntries", id="start")
+
+    assert list(hops(answer)) == ["projA:start", "projA:b", "projA:c"]
+
+
+def test_paths_keep_to_the_types_and_the_direction_asked_for(
+    as_writer: Door, entry: EntryMaker
+) -> None:
+    as_writer("upsertEntry", entry=linked(entry, "c"))
+    as_writer("upsertEntry", entry=linked(entry, "b", "projA:c"))
+    direct = [{"type": "mentions", "targetId": "projA:c"}, {"type": "ref", "targetId": "projA:b"}]
+    as_writer("upsertEntry", entry=entry(id="a", relations=direct))
+
+    def paths(**wanted: Any) -> Any:
+        return as_writer("relatedEntries", **{"id": "a", "to": "c", "maxHops": 3, **wanted})[
+            "paths"
+        ]
+
+    assert paths() == [["projA:a", "projA:c"]]
+    assert paths(types=["ref"]) == [["projA:a", "projA:b", "projA:c"]]
+    assert paths(direction="in") == []
+    assert paths(id="c", to="a", direction="in") == [["projA:c", "projA:a"]]
+    assert paths(types=[]) == []

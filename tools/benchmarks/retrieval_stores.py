@@ -1,29 +1,29 @@
 """Stores made of memory sets, in process: a view and its indexes in RAM."""
 
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from qms.codec.documents import complete, normalise
 from qms.codec.lines import encode_line
-from qms.domain.bodies import Kind
-from qms.domain.entry import Document
 from qms.fsio.disk import Disk
 from qms.index.columns import Columns
-from qms.index.documents import index_document
+from qms.index.documents import IndexDocument, index_document
 from qms.index.keyword import KeywordIndex
 from qms.index.vector import Embedded, VectorIndex
 from qms.search.sources import Source
+from qms.store.indexes import embedded_text
 from qms.store.view import Record, bulk_view
-from tools.benchmarks.retrieval_sets import Item, MemorySet
+from tools.benchmarks.retrieval_entries import Form, entries_of
+from tools.benchmarks.retrieval_sets import MemorySet
 from tools.benchmarks.retrieval_vectors import KeptVectors
 
 PROJECT = "bench"
 START = datetime(2026, 1, 1, tzinfo=UTC)
 
 
-def make_source(given: MemorySet, vectors: KeptVectors | None, *, plain: bool) -> Source:
-    """Return a store of the memories in their order; plain ones carry no conversation and role."""
-    records = [_record(document) for document in _documents(given.docs, plain=plain)]
+def make_source(given: MemorySet, vectors: KeptVectors | None, form: Form) -> Source:
+    """Return a store of the memories of a set, in their order."""
+    records = [_record(entry, n) for n, entry in enumerate(entries_of(given, PROJECT, form))]
     documents = [index_document(record.header, record.document()) for record in records]
     columns = Columns()
     columns.apply(documents)
@@ -33,47 +33,26 @@ def make_source(given: MemorySet, vectors: KeptVectors | None, *, plain: bool) -
         view=bulk_view(PROJECT, records, 1),
         columns=columns,
         keyword=keyword,
-        vectors=None if vectors is None else _vector_index(given, columns, vectors),
+        vectors=None if vectors is None else _vector_index(documents, columns, vectors),
     )
 
 
-def entry_id(item: Item) -> str:
-    """Return the id that a memory has in the store."""
-    return f"{PROJECT}:{item.id}"
+def _record(entry: dict[str, Any], number: int) -> Record:
+    instant = START + timedelta(seconds=number)
+    local_id = entry["id"].partition(":")[2]
+    document = complete(entry, project=PROJECT, local_id=local_id, instant=instant)
+    return Record.from_line(encode_line(normalise(document)))
 
 
-def _documents(items: list[Item], *, plain: bool) -> Iterator[Document]:
-    for number, item in enumerate(items):
-        if item.conversation_id is None:
-            document: Document = {"kind": Kind.NOTE.value, "body": {"text": item.kept_text}}
-        else:
-            body = {"content": item.kept_text}
-            if not plain:
-                body |= {"conversationId": item.conversation_id, "role": item.role or ""}
-            document = {"kind": Kind.CONVERSATION_TURN.value, "body": body}
-        if item.title or item.when:
-            document["title"] = item.title or item.when
-        yield normalise(
-            complete(
-                document,
-                project=PROJECT,
-                local_id=item.id,
-                instant=START + timedelta(seconds=number),
-            )
-        )
-
-
-def _record(document: Document) -> Record:
-    return Record.from_line(encode_line(document))
-
-
-def _vector_index(given: MemorySet, columns: Columns, vectors: KeptVectors) -> VectorIndex:
+def _vector_index(
+    documents: list[IndexDocument], columns: Columns, vectors: KeptVectors
+) -> VectorIndex:
     embedder = vectors.embedder
     index = VectorIndex(embedder.dimension, embedder.model_id, slots=columns.slots)
-    rows = vectors.of_texts([item.kept_text for item in given.docs])
+    rows = vectors.of_texts([embedded_text(document) for document in documents])
     index.put_all(
-        Embedded(entry_id(item), found)
-        for item, found in zip(given.docs, rows, strict=True)
+        Embedded(document.id, found)
+        for document, found in zip(documents, rows, strict=True)
         if len(found)
     )
     return index

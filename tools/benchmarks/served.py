@@ -53,8 +53,8 @@ class Client:
 
 
 @contextmanager
-def serving(root: Path) -> Iterator[Client]:
-    """Serve a root that was never served before.
+def serving(root: Path, key: str | None = None) -> Iterator[Client]:
+    """Serve a root that was never served before, or one to which this key belongs.
 
     Raises:
         NoServerError: it does not start.
@@ -71,7 +71,7 @@ def serving(root: Path) -> Iterator[Client]:
     guard = threading.Timer(START_LIMIT_S, process.kill)
     guard.start()
     try:
-        client = _connect(process)
+        client = _connect(process, key)
         guard.cancel()
         try:
             yield client
@@ -82,9 +82,9 @@ def serving(root: Path) -> Iterator[Client]:
         _stop(process)
 
 
-def _connect(process: "subprocess.Popen[str]") -> Client:
+def _connect(process: "subprocess.Popen[str]", key: str | None) -> Client:
     assert process.stdout is not None
-    said: dict[str, str] = {}
+    said = {} if key is None else {"admin key": key}
     for line in process.stdout:
         name, _, value = line.partition(": ")
         said[name] = value.strip()
