@@ -100,6 +100,10 @@ class FileSide:
                 lines[entry_id] = line
         return lines
 
+    def added_later(self) -> set[str]:
+        """Return the entries that replayed hand edits gave a line."""
+        return {entry_id for entry_id, line in self.moved.items() if line is not None}
+
     def reader(self, identity: FileIdentity | None) -> LineReader:
         """Return what reads this store's lines; the file's time stands in for missing ones."""
         instant = datetime.fromtimestamp(identity.mtime_ns / 1e9, UTC) if identity else self.clock()

@@ -55,6 +55,8 @@ def load(side: FileSide, journal: Journal) -> list[str]:
     start = _choose(side, meta, state, digest)
     if meta is not None and _load_trusted(side, meta, start, state):
         side.moved = side.writer.replay(content.records, after=meta.folded_sequence)
+        for entry_id in side.moved:
+            side.image.kept.pop(entry_id, None)  # it got a line of its own, or was taken out
         if start.is_current and side.moved:
             _keep_undone(side)
             side.image.identity = _UNSEEN

@@ -127,12 +127,15 @@ def _is_same(first: bytes, second: bytes) -> bool:
     return first == second or decode_line(first) == decode_line(second)
 
 
-def spoiled_ids(base: Image, theirs: Image, gone: set[str]) -> set[str]:
+def spoiled_ids(
+    base: Image, theirs: Image, gone: set[str], later: Set[str] = frozenset()
+) -> set[str]:
     """Return the missing ids whose lines became unreadable instead of being taken out.
 
     A new unreadable line that still shows an id stands for that entry, one that shows none for
-    whatever vanished between the same two neighbours. An entry that had no line in the base, since
-    that was unreadable already or came later, stays as long as there is a line that may be its own.
+    whatever vanished between the same two neighbours. An entry whose line was unreadable already
+    stays as long as there is a line that may be its own. One that got its line after the base
+    (`later`) had it in a place that is not known: any new line that shows no id may be its own.
     """
     if not gone:
         return set()
@@ -140,6 +143,7 @@ def spoiled_ids(base: Image, theirs: Image, gone: set[str]) -> set[str]:
     nameless: list[LineProblem] = []
     fresh: list[LineProblem] = []
     placed = base.taken_ids()
+    had_line = placed.keys() | later
     old = {base.raws[index] for index in base.other_lines()}
     for problem in theirs.problems:
         if problem.code == "duplicateId":
@@ -148,10 +152,11 @@ def spoiled_ids(base: Image, theirs: Image, gone: set[str]) -> set[str]:
         if problem.entry_id is None:
             nameless.append(problem)
             fresh += [problem] if is_fresh else []
-        elif problem.entry_id in gone and (is_fresh or problem.entry_id not in placed):
+        elif problem.entry_id in gone and (is_fresh or problem.entry_id not in had_line):
             spoiled.add(problem.entry_id)
     if nameless:
-        spoiled |= gone - placed.keys()
+        spoiled |= gone - had_line
+        spoiled |= (gone & later) - placed.keys() if fresh else set()
         spoiled |= _between_neighbours(base, theirs, gone - spoiled, fresh)
     return spoiled
 

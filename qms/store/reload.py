@@ -97,7 +97,7 @@ def take(
 ) -> ReloadReport:
     """Merge what was read into RAM, or hold it."""
     gone = missing_ids(base, reading.image)
-    spoiled = spoiled_ids(side.image, reading.image, gone)
+    spoiled = spoiled_ids(side.image, reading.image, gone, side.added_later())
     own = own_lines(side.writer.uncut)
     taken_out = {entry_id for entry_id in gone if None in own.get(entry_id, ())}
     gone -= spoiled | taken_out

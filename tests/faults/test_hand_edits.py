@@ -148,6 +148,56 @@ def test_the_scenes_notice_a_merge_that_ignores_the_base(
         play(tmp_store, scene, live=live)
 
 
+# -- a good line beside an unreadable one
+
+
+@pytest.mark.fault("F13")
+@pytest.mark.parametrize("live", [True, False], ids=["live", "offline"])
+@pytest.mark.parametrize("spoiled", [b"{spoiled", ONE[:-9]], ids=["nameless", "with its id"])
+def test_a_good_line_that_is_taken_out_again_leaves_no_entry_to_the_unreadable_one(
+    tmp_store: StoreBox, spoiled: bytes, live: bool
+) -> None:
+    tmp_store.put(statement("a", "one"), statement("b", "two"))
+    tmp_store.fold()
+    person(tmp_store, spoiled, TWO)
+    tmp_store.store.reload()
+    tmp_store.fold()
+    person(tmp_store, spoiled, TWO, MINE)
+    tmp_store.store.reload()
+    if not live:
+        tmp_store.crash()
+    person(tmp_store, spoiled, TWO)
+    tmp_store.store.reload()
+    tmp_store.fold()
+    tmp_store.reopen()
+
+    assert list(tmp_store.documents()) == ["b"]
+    assert tmp_store.lines() == [spoiled, TWO]
+    assert [one["entry"]["body"]["statement"] for one in tmp_store.archived()] == ["by hand"]
+    assert tmp_store.conflict_texts() == []
+
+
+@pytest.mark.fault("F13")
+@pytest.mark.parametrize("live", [True, False], ids=["live", "offline"])
+def test_a_good_line_that_is_spoiled_again_keeps_its_entry(tmp_store: StoreBox, live: bool) -> None:
+    tmp_store.put(statement("a", "one"), statement("b", "two"))
+    tmp_store.fold()
+    person(tmp_store, b"{spoiled", TWO)
+    tmp_store.store.reload()
+    tmp_store.fold()
+    person(tmp_store, b"{spoiled", TWO, MINE)
+    tmp_store.store.reload()
+    if not live:
+        tmp_store.crash()
+    person(tmp_store, b"{spoiled", TWO, b"{spoiled again")
+    tmp_store.store.reload()
+    tmp_store.fold()
+    tmp_store.reopen()
+
+    assert tmp_store.text("a") == "by hand"
+    assert tmp_store.lines()[:3] == [b"{spoiled", TWO, b"{spoiled again"]
+
+
 # -- a save made from a file that is older than the last fold
 
 

@@ -160,3 +160,22 @@ def test_an_unreadable_line_stands_for_the_entry_whose_place_it_has(
     gone = missing_ids(dict.fromkeys(before.taken_ids(), b""), after)
 
     assert spoiled_ids(before, after, gone) == spoiled
+
+
+@pytest.mark.parametrize(
+    ("after", "spoiled"),
+    [
+        (image((None, "old"), "a"), set()),
+        (image(("b", "old"), "a"), set()),
+        (image((None, "old"), "a", (None, "bad")), {"b"}),
+        (image((None, "old"), "a", ("b", "bad")), {"b"}),
+        (image((None, "old"), "a", ("c", "bad")), set()),
+    ],
+)
+def test_only_a_new_unreadable_line_stands_for_an_entry_that_got_its_line_later(
+    after: Image, spoiled: set[str]
+) -> None:
+    before = image((None, "old"), "a")
+
+    assert spoiled_ids(before, after, {"b"}, later={"b"}) == spoiled
+    assert spoiled_ids(before, after, {"b"}) == {"b"}, "it had an unreadable line already"
