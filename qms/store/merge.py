@@ -19,7 +19,7 @@ from qms.store.image import FileReading, Image, LineProblem
 from qms.store.view import Record, StoreView
 
 OwnLines = Mapping[str, Set[bytes | None]]
-"""Lines that the server may have put into the file, by id; None is a removal."""
+"""Lines that the server wrote, by id; None is a removal."""
 
 HOLD_MINIMUM = 10
 """So many entries may vanish from a file at once without a question."""
@@ -47,11 +47,7 @@ def must_hold(base_size: int, gone: int) -> bool:
 
 
 def own_lines(records: Iterable[JournalRecord]) -> OwnLines:
-    """Return what the server wrote of each entry since a person last did.
-
-    A fold that ends between swap and base leaves such lines in a file that nobody edited: taken
-    for a hand edit, they would go over what was written after them.
-    """
+    """Return what the server wrote of each entry since a person last did."""
     own: dict[str, set[bytes | None]] = {}
     for record in records:
         for change in record.change_set.changes:
@@ -68,7 +64,6 @@ def merge(
     fresh: Mapping[str, GoodLine],
     gone: set[str],
     ours: StoreView,
-    own: OwnLines,
     unseen: Set[str] = frozenset(),
 ) -> Merge:
     """Return what has to change in RAM so that it holds the hand edit.
@@ -80,7 +75,7 @@ def merge(
     lost: dict[str, Record] = {}
     for entry_id, theirs in fresh.items():
         before, current = base.get(entry_id), ours.get(entry_id)
-        if theirs.line == before or theirs.line in own.get(entry_id, ()):
+        if theirs.line == before:
             continue
         put[entry_id] = theirs
         if current is None and entry_id in unseen:

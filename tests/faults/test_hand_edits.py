@@ -19,6 +19,11 @@ def person(box: StoreBox, *lines: bytes) -> None:
     box.save_lines(*lines)
 
 
+def store_again(box: StoreBox, local: str, text: str) -> None:
+    box.remove(local)
+    box.put(statement(local, text))
+
+
 ONE, TWO = line_of(statement("a", "one")), line_of(statement("b", "two"))
 MINE = line_of(statement("a", "by hand"))
 
@@ -36,6 +41,12 @@ SCENES: dict[str, tuple[Scene, list[bytes], dict[str, str], list[str]]] = {
         [ONE, TWO, b""],
         {"a": "ours", "b": "two"},
         [],
+    ),
+    "the person removed what the server removed and stored again": (
+        lambda box: store_again(box, "a", "again"),
+        [TWO],
+        {"b": "two"},
+        ["again"],
     ),
     "both changed the same": (
         lambda box: box.put(statement("a", "ours")),
