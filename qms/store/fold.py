@@ -7,10 +7,8 @@ between any two steps leaves a state from which the next start comes to the same
 import logging
 import time
 
-import msgspec
-
-from qms.codec.documents import instant_text
 from qms.domain.changes import Remove
+from qms.files.append_log import archive_line
 from qms.files.base import BaseMeta
 from qms.files.journal import JournalRecord
 from qms.store.cut_off import finish_cut_off
@@ -139,13 +137,11 @@ def _meta(image: Image, snapshot: Snapshot) -> BaseMeta:
 def archive_lines(records: list[JournalRecord]) -> list[bytes]:
     """Return the lines that the removals among these records add to the archive."""
     return [
-        msgspec.json.encode(
-            {
-                "archivedUtc": instant_text(record.change_set.at_utc),
-                "reason": change.reason,
-                "by": record.change_set.user,
-                "entry": change.entry,
-            }
+        archive_line(
+            change.entry,
+            reason=change.reason,
+            by=record.change_set.user,
+            at_utc=record.change_set.at_utc,
         )
         for record in records
         for change in record.change_set.changes

@@ -10,7 +10,7 @@ from qms.files.base import BaseMeta, digest_of
 from qms.files.entries import FileState
 from qms.files.journal import Journal, JournalRecord
 from qms.fsio.disk import FileIdentity
-from qms.store.adopt import conflict_line
+from qms.store.conflicts import conflict_line
 from qms.store.file_side import CutOff, FileSide, Held
 from qms.store.image import FileReading, Image, trusted_image
 from qms.store.merge import own_lines
