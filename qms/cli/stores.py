@@ -52,13 +52,31 @@ def problems(asked: Asked, projects: tuple[str, ...]) -> None:
     _show(outcomes, _show_problems, as_json=asked.as_json, is_single=is_single)
 
 
-@stores.command(cls=Verb, example="memoryctl stores conflicts default --json")
+@stores.command(cls=Verb, example="memoryctl stores conflicts default --dismiss")
+@click.option("--dismiss", is_flag=True, help="Move them to the archive.")
+@click.option("--dry-run", is_flag=True, help="Only list what would be dismissed.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
 @_projects_argument
-def conflicts(asked: Asked, projects: tuple[str, ...]) -> None:
-    """List conflict copies: what gave way to an edit by hand."""
+def conflicts(
+    asked: Asked, projects: tuple[str, ...], dismiss: bool, dry_run: bool, yes: bool
+) -> None:
+    """List conflict copies: what gave way to an edit by hand; or dismiss them."""
     with open_session(asked) as session:
         outcomes, is_single = _ask_each(session, projects, "listConflicts")
+        if dismiss and not dry_run:
+            _dismiss(session, outcomes, is_single=is_single, yes=yes)
+            return
     _show(outcomes, _show_conflicts, as_json=asked.as_json, is_single=is_single)
+
+
+def _dismiss(session: Session, found: Outcomes, *, is_single: bool, yes: bool) -> None:
+    open_projects = [name for name, answer in found.items() if not isinstance(answer, QmsError)]
+    copies = sum(len(found[name]["items"]) for name in open_projects)
+    if copies and not yes and not output.confirm(f"Move {copies} conflict copies to the archive?"):
+        output.note("nothing was dismissed")
+        raise click.exceptions.Exit(1)
+    done = {name: _attempt(session, name, "dismissConflicts") for name in open_projects}
+    _show(found | done, _show_dismissed, as_json=session.asked.as_json, is_single=is_single)
 
 
 @stores.command("reload", cls=Verb, example="memoryctl stores reload default")
@@ -198,6 +216,10 @@ def _show_conflicts(project: str, answer: dict[str, Any]) -> None:
         output.hint("the whole copies: --json")
     else:
         output.note(f"{project}: no conflicts")
+
+
+def _show_dismissed(project: str, answer: dict[str, Any]) -> None:
+    output.line(f"{project}: {answer['dismissed']} dismissed, {answer['left']} left")
 
 
 def _show_report(project: str, answer: dict[str, Any]) -> None:

@@ -1,14 +1,26 @@
 """Append-only JSON lines beside the store: the archive and the conflict copies."""
 
 from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from qms.codec.documents import instant_text
 from qms.fsio.disk import Disk, FileIdentity
 
 _TAIL_BYTES = 1 << 20
+
+
+class _Object(msgspec.Struct):
+    """Any JSON object; reading it as this one builds nothing."""
+
+
+def archive_line(entry: msgspec.Raw, *, reason: str, by: str, at_utc: datetime) -> bytes:
+    """Return the line of the archive that keeps an entry, byte for byte."""
+    kept = {"archivedUtc": instant_text(at_utc), "reason": reason, "by": by, "entry": entry}
+    return msgspec.json.encode(kept)
 
 
 class AppendLog:
@@ -69,11 +81,10 @@ class AppendLog:
         return len(lines) - len(kept)
 
     def count(self) -> int:
-        """Return how many lines there are; the file is read only when it has changed."""
+        """Return how many readable lines there are; the file is read only when it has changed."""
         identity = self._disk.identity(self._path)
         if identity != self._counted:
-            data = self._disk.read(self._path) if identity else b""
-            self._counted, self._count = identity, data.count(b"\n")
+            self._counted, self._count = identity, sum(map(_is_object, self.lines()))
         return self._count
 
     def forget_recent(self) -> None:
@@ -86,3 +97,11 @@ class AppendLog:
     def _start(self) -> bytes:
         """Return the newline that a torn last line is missing."""
         return b"" if self._disk.read_tail(self._path, 1) in (b"", b"\n") else b"\n"
+
+
+def _is_object(line: bytes) -> bool:
+    try:
+        msgspec.json.decode(line, type=_Object)
+    except msgspec.MsgspecError:
+        return False
+    return True

@@ -7,6 +7,9 @@ version of entries whose line in the file is unreadable. Both are the server's o
 
 The base moves in one step, when `base.json` names the copy that was staged. Only then the copy gets
 its name; until it has it, it is found under the temporary one.
+
+`folding.json` names that copy earlier: it is written before the file that people edit is replaced,
+and makes the copy last. Between the two a fold was cut off if they name different files.
 """
 
 import hashlib
@@ -51,24 +54,23 @@ class BaseFiles:
 
     def __init__(self, disk: Disk, folder: Path) -> None:
         self._disk = disk
+        self._folder = folder
         self._meta_path = folder / "base.json"
+        self._announced_path = folder / "folding.json"
         self.copy_path = folder / "base.jsonl"
         self.staged_path = folder / "base.jsonl.tmp"
 
     def read_meta(self) -> BaseMeta | None:
         """Return what was last folded, or None when nothing was or the file is damaged."""
-        data = self._read(self._meta_path)
-        if data is None:
-            return None
-        middle = len(data) // 2
-        if data[:middle] != data[middle:]:
-            log.warning("base damaged", extra={"file": self._meta_path.name})
-        for part in (data[:middle], data[middle:]):
-            try:
-                return _read_envelope(part)
-            except (msgspec.MsgspecError, ValueError):
-                continue
-        return None
+        return self._read_twice(self._meta_path)
+
+    def read_announced(self, meta: BaseMeta | None) -> BaseMeta | None:
+        """Return what a fold announced after this base and did not make the base, or None."""
+        announced = self._read_twice(self._announced_path)
+        if announced is None or meta is None:
+            return announced
+        is_older = announced.folded_sequence < meta.folded_sequence
+        return None if is_older or announced.sha256 == meta.sha256 else announced
 
     def read_copy(self, digest: str | None) -> bytes | None:
         """Return the copy that has this digest, or None; without a digest the one that is there."""
@@ -88,10 +90,31 @@ class BaseFiles:
         if meta is not None and digest_of(self._disk.read(self.staged_path)) == meta.sha256:
             self._disk.replace(self.staged_path, self.copy_path)
 
+    def announce(self, meta: BaseMeta) -> None:
+        """Say which file is about to be put in place, durably; its staged copy lasts from now on.
+
+        Raises:
+            OSError: it may or may not be announced.
+        """
+        self._write_twice(self._announced_path, meta)
+
+    def withdraw(self) -> None:
+        """Take back what was announced and not put in place.
+
+        Raises:
+            OSError: it may still be announced.
+        """
+        self._disk.remove(self._announced_path)
+        self._disk.sync_folder(self._folder)
+
     def commit(self, meta: BaseMeta) -> None:
         """Make the staged copy the base."""
         self.write_meta(meta)
         self._disk.replace(self.staged_path, self.copy_path)
+
+    def write_meta(self, meta: BaseMeta) -> None:
+        """Put down what was folded, durably."""
+        self._write_twice(self._meta_path, meta)
 
     def _read(self, path: Path) -> bytes | None:
         try:
@@ -99,11 +122,24 @@ class BaseFiles:
         except FileNotFoundError:
             return None
 
-    def write_meta(self, meta: BaseMeta) -> None:
-        """Put down what was folded, durably."""
+    def _read_twice(self, path: Path) -> BaseMeta | None:
+        data = self._read(path)
+        if data is None:
+            return None
+        middle = len(data) // 2
+        if data[:middle] != data[middle:]:
+            log.warning("base damaged", extra={"file": path.name})
+        for part in (data[:middle], data[middle:]):
+            try:
+                return _read_envelope(part)
+            except (msgspec.MsgspecError, ValueError):
+                continue
+        return None
+
+    def _write_twice(self, path: Path, meta: BaseMeta) -> None:
         base = msgspec.Raw(msgspec.json.encode(meta))
         envelope = _Envelope(_FORMAT, zlib.crc32(base), base)
-        self._disk.put(self._meta_path, (msgspec.json.encode(envelope) + b"\n") * 2)
+        self._disk.put(path, (msgspec.json.encode(envelope) + b"\n") * 2)
 
 
 def _read_envelope(data: bytes) -> BaseMeta:

@@ -105,6 +105,14 @@ class EntriesFile:
             OSError: the file in place may be one whose swap failed on its way to the disk.
         """
         self.drop_staged()
+        self.settle()
+
+    def settle(self) -> None:
+        """Make the file in place last, whoever put it there.
+
+        Raises:
+            OSError: a power loss may bring the one before it back.
+        """
         self._disk.sync_folder(self.path.parent)
 
     def swap(self, expected: FileIdentity | None) -> bool:
@@ -122,7 +130,7 @@ class EntriesFile:
             self._disk.replace(self._staged, self.path)
         elif not self._keep_exchanged(expected, ours):
             return False
-        self._disk.sync_folder(self.path.parent)
+        self.settle()
         return True
 
     def written_late(self, replaced: Replaced) -> bytes | None:

@@ -235,14 +235,18 @@ class Call:
 
     def commit(self, plan: Callable[[Draft], T]) -> T:
         """Run a plan inside the writer of the project's store and return what it returns."""
-        origin = Origin(
+        return self.store.commit(self.origin, plan)
+
+    @property
+    def origin(self) -> Origin:
+        """Return who asks for a change, when and with which command."""
+        return Origin(
             command=self.command,
             user=self.caller.user,
             at_utc=self.now,
             agent_id=self.caller.agent_id,
             key_id=self.caller.key_id,
         )
-        return self.store.commit(origin, plan)
 
 
 def no_entry(given_id: str) -> NotFoundError:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from qms.service.calls import Call
-from qms.service.requests import NoArguments, Response
+from qms.service.requests import NoArguments, Request, Response
 from qms.store.options import Problem, ReloadReport
 
 
@@ -17,6 +17,19 @@ class ConflictList(Response, frozen=True):
     """Conflict copies: the version that lost, and against what."""
 
     items: list[dict[str, Any]]
+
+
+class DismissRequest(Request, frozen=True):
+    """Of which entries the conflict copies were looked at; of all when it is left out."""
+
+    ids: list[str] | None = None
+
+
+class DismissAnswer(Response, frozen=True):
+    """How many conflict copies went to the archive, and how many are left."""
+
+    dismissed: int
+    left: int
 
 
 def reload_store(call: Call, _request: NoArguments) -> ReloadReport:
@@ -42,6 +55,13 @@ def list_problems(call: Call, _request: NoArguments) -> ProblemList:
 def list_conflicts(call: Call, _request: NoArguments) -> ConflictList:
     """Return the conflict copies."""
     return ConflictList(items=call.store.conflicts())
+
+
+def dismiss_conflicts(call: Call, request: DismissRequest) -> DismissAnswer:
+    """Move conflict copies that were looked at to the archive."""
+    ids = None if request.ids is None else {call.own_id(given) for given in request.ids}
+    dismissed = call.store.dismiss_conflicts(ids, call.origin)
+    return DismissAnswer(dismissed=dismissed, left=call.store.status().conflicts)
 
 
 def verify_store(call: Call, _request: NoArguments) -> ProblemList:

@@ -239,6 +239,18 @@ TABLE: tuple[Command, ...] = (
         idempotent=True,
     ),
     Command(
+        name="dismissConflicts",
+        toolset="system",
+        least=AccessTier.ADMIN,
+        request=stores.DismissRequest,
+        response=stores.DismissAnswer,
+        handler=stores.dismiss_conflicts,
+        help="Move conflict copies that were looked at to the archive, all without ids",
+        example={"ids": [_ID]},
+        destructive=True,
+        idempotent=True,
+    ),
+    Command(
         name="verifyStore",
         toolset="system",
         least=AccessTier.ADMIN,

@@ -4,12 +4,13 @@ import logging
 
 import msgspec
 
-from qms.codec.documents import instant_text, version_of
+from qms.codec.documents import version_of
 from qms.codec.hand_lines import GoodLine
 from qms.codec.lines import decode_line
 from qms.domain.access import HAND_EDITOR
 from qms.domain.changes import Change, Put, Remove
 from qms.fsio.disk import FileIdentity
+from qms.store.conflicts import conflict_line
 from qms.store.file_side import FileSide
 from qms.store.image import FileReading
 from qms.store.merge import Merge
@@ -81,19 +82,3 @@ def _why_lost(plan: Merge, ours: StoreView, entry_id: str) -> str:
     if entry_id not in ours.records:
         return "deleted here, brought back by hand"
     return "edited by hand" if entry_id in plan.put else "deleted by hand"
-
-
-def conflict_line(
-    entry_id: str, record: Record, reason: str, identity: FileIdentity | None
-) -> bytes:
-    """Return the copy of a version that gave way; the same conflict gives the same bytes."""
-    return msgspec.json.encode(
-        {
-            "id": entry_id,
-            "reason": reason,
-            "sequence": record.order,
-            "writtenUtc": instant_text(record.header.timestamps.updated_utc),
-            "fileTimeNs": identity.mtime_ns if identity else 0,
-            "entry": msgspec.Raw(record.line),
-        }
-    )

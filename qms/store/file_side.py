@@ -9,7 +9,7 @@ import msgspec
 
 from qms.codec.hand_lines import LineReader
 from qms.files.append_log import AppendLog
-from qms.files.base import BaseFiles
+from qms.files.base import BaseFiles, BaseMeta
 from qms.files.entries import EntriesFile, Replaced
 from qms.files.journal import JournalRecord
 from qms.fsio.disk import Disk, FileIdentity
@@ -32,6 +32,15 @@ class Previous(msgspec.Struct):
     image: Image
     since: float
     is_written: bool = False
+
+
+class CutOff(msgspec.Struct):
+    """A fold that announced its file and has not made it the base."""
+
+    meta: BaseMeta
+    image: Image
+    is_in_place: bool | None
+    """Whether its file came into place; None when that is not known."""
 
 
 class FoldedWrites(msgspec.Struct, frozen=True):
@@ -70,6 +79,8 @@ class FileSide:
         self.image = Image()
         self.moved: dict[str, bytes | None] = {}
         """How replayed hand edits moved the base, by id; None is a removal."""
+        self.cut_off: CutOff | None = None
+        """The fold that is under way, or was when something failed."""
         self.held: Held | None = None
         self.newer: list[str] = []
         """Entries of a schema version that this server does not know."""
@@ -102,6 +113,10 @@ class FileSide:
             else:
                 lines[entry_id] = line
         return lines
+
+    def added_later(self) -> set[str]:
+        """Return the entries that replayed hand edits gave a line."""
+        return {entry_id for entry_id, line in self.moved.items() if line is not None}
 
     def reader(self, identity: FileIdentity | None) -> LineReader:
         """Return what reads this store's lines; the file's time stands in for missing ones."""

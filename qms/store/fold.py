@@ -1,19 +1,18 @@
 """The fold: bringing what the journal holds into `entries.jsonl`, then cutting the journal.
 
-The order is what makes it safe: archive, new file, swap, base, audit, cut. A crash between any two
-steps leaves a state from which the next start comes to the same entries.
+The order is what makes it safe: archive, new file, announcement, swap, base, audit, cut. A crash
+between any two steps leaves a state from which the next start comes to the same entries.
 """
 
 import logging
 import time
 
-import msgspec
-
-from qms.codec.documents import instant_text
 from qms.domain.changes import Remove
+from qms.files.append_log import archive_line
 from qms.files.base import BaseMeta
 from qms.files.journal import JournalRecord
-from qms.store.file_side import FileSide, FoldedWrites, Previous
+from qms.store.cut_off import finish_cut_off
+from qms.store.file_side import CutOff, FileSide, FoldedWrites, Previous
 from qms.store.image import Image
 from qms.store.late_writes import take_late_writes
 from qms.store.options import FoldOutcome
@@ -69,22 +68,20 @@ def fold(side: FileSide) -> FoldOutcome:
 def _fold(side: FileSide, snapshot: Snapshot) -> FoldOutcome:
     if side.entries.identity() != side.image.identity:
         return FoldOutcome.FILE_CHANGED
+    finish_cut_off(side)
     side.archive.extend(archive_lines(snapshot.records))
-    side.base.finish()
     image = render(side.image, snapshot.view, snapshot.pending)
     staged = side.entries.stage(chunks(image), side.base.staged_path)
     image.digest, image.identity = staged.digest, staged.identity
-    if image.digest == side.image.digest:
-        side.entries.keep()
-        image.identity = side.image.identity
-    elif not side.entries.swap(side.image.identity):
+    meta = _meta(image, snapshot)
+    if not _put_in_place(side, image, meta):
+        finish_cut_off(side)
         return FoldOutcome.FILE_CHANGED
-    elif side.entries.replaced is not None:
-        side.previous.append(Previous(side.entries.replaced, side.image, time.monotonic()))
     _note_writes(side, snapshot)
     side.image = image
     side.moved = {}
-    side.base.commit(_meta(image, snapshot))
+    side.base.commit(meta)
+    side.cut_off = None
     side.needs_base = False
     side.before_cut(snapshot.records)
     side.writer.cut(snapshot)
@@ -92,6 +89,22 @@ def _fold(side: FileSide, snapshot: Snapshot) -> FoldOutcome:
     side.conflicts.forget_recent()
     side.last_fold_utc = side.clock()
     return FoldOutcome.FOLDED
+
+
+def _put_in_place(side: FileSide, image: Image, meta: BaseMeta) -> bool:
+    """Announce the staged file and swap it in; False when somebody saved another one meanwhile."""
+    is_same = image.digest == side.image.digest
+    cut_off = side.cut_off = CutOff(meta, image, is_in_place=is_same)
+    side.base.announce(meta)
+    if is_same:
+        side.entries.keep()
+        image.identity = side.image.identity
+        return True
+    cut_off.is_in_place = None
+    cut_off.is_in_place = side.entries.swap(side.image.identity)
+    if cut_off.is_in_place and side.entries.replaced is not None:
+        side.previous.append(Previous(side.entries.replaced, side.image, time.monotonic()))
+    return cut_off.is_in_place
 
 
 def _look_for_late_writes(side: FileSide) -> None:
@@ -124,13 +137,11 @@ def _meta(image: Image, snapshot: Snapshot) -> BaseMeta:
 def archive_lines(records: list[JournalRecord]) -> list[bytes]:
     """Return the lines that the removals among these records add to the archive."""
     return [
-        msgspec.json.encode(
-            {
-                "archivedUtc": instant_text(record.change_set.at_utc),
-                "reason": change.reason,
-                "by": record.change_set.user,
-                "entry": change.entry,
-            }
+        archive_line(
+            change.entry,
+            reason=change.reason,
+            by=record.change_set.user,
+            at_utc=record.change_set.at_utc,
         )
         for record in records
         for change in record.change_set.changes

@@ -45,7 +45,7 @@ def _take(side: FileSide, previous: Previous, data: bytes) -> None:
         return  # most likely an editor in the middle of writing: look again
     reading.image.kept = {entry_id: base[entry_id] for entry_id in spoiled}
     with side.writer.lock:
-        adopt(side, merge(base, reading.fresh, gone, side.writer.view, own={}), reading)
+        adopt(side, merge(base, reading.fresh, gone, side.writer.view), reading)
     previous.image = reading.image
 
 

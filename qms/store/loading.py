@@ -10,9 +10,9 @@ from qms.files.base import BaseMeta, digest_of
 from qms.files.entries import FileState
 from qms.files.journal import Journal, JournalRecord
 from qms.fsio.disk import FileIdentity
-from qms.store.adopt import conflict_line
-from qms.store.file_side import FileSide, Held
-from qms.store.image import FileReading, trusted_image
+from qms.store.conflicts import conflict_line
+from qms.store.file_side import CutOff, FileSide, Held
+from qms.store.image import FileReading, Image, trusted_image
 from qms.store.merge import own_lines
 from qms.store.reload import (
     copy_before_migration,
@@ -39,6 +39,13 @@ class _Start(msgspec.Struct, frozen=True):
     is_current: bool
 
 
+class _Known(msgspec.Struct, frozen=True):
+    """A file as it was folded: its lines, and its entries with those of unreadable lines."""
+
+    image: Image
+    records: list[Record]
+
+
 def load(side: FileSide, journal: Journal) -> list[str]:
     """Fill writer and file side from disk; return what a person should know about it."""
     meta = side.base.read_meta()
@@ -52,14 +59,13 @@ def load(side: FileSide, journal: Journal) -> list[str]:
     notes = _sweep(side, meta, state, content.records)
     if content.damaged:
         notes.append("journalDamaged: what stood behind the damage was kept aside in .qms")
+    side.cut_off = _find_cut_off(side, meta, digest)
+    if side.cut_off is not None:
+        side.needs_base = True
+        meta = side.cut_off.meta if side.cut_off.is_in_place else meta
     start = _choose(side, meta, state, digest)
     if meta is not None and _load_trusted(side, meta, start, state):
-        side.moved = side.writer.replay(content.records, after=meta.folded_sequence)
-        if start.is_current and side.moved:
-            _keep_undone(side)
-            side.image.identity = _UNSEEN
-        if side.image.identity is _UNSEEN:
-            reload(side)
+        _replay(side, content.records, after=meta.folded_sequence, is_current=start.is_current)
     else:
         if meta is not None and not start.is_current:
             notes.append("baseLost: deletions made while the server was down cannot be told")
@@ -121,25 +127,59 @@ def _choose(side: FileSide, meta: BaseMeta | None, state: FileState, digest: str
     return _Start(None, is_current=copy is not None and digest_of(copy) == digest)
 
 
-def _load_trusted(side: FileSide, meta: BaseMeta, start: _Start, state: FileState) -> bool:
-    """Load bytes that are known already; False when there are none, or none of this format."""
-    if start.trusted is None:
-        return False
+def _find_cut_off(side: FileSide, meta: BaseMeta | None, digest: str) -> CutOff | None:
+    """Return the fold that was announced last and did not come to its end."""
+    announced = side.base.read_announced(meta)
+    if announced is None:
+        return None
+    if digest == announced.sha256:
+        return CutOff(announced, Image(), is_in_place=True)
+    if meta is not None and digest != meta.sha256:
+        copy = side.base.read_copy(announced.sha256)
+        known = _trusted(side, copy, announced) if copy is not None else None
+        if known is not None:
+            return CutOff(announced, known.image, is_in_place=None)
+    return CutOff(announced, Image(), is_in_place=False)
+
+
+def _trusted(side: FileSide, data: bytes, meta: BaseMeta) -> _Known | None:
+    """Return what a file held when it was folded, or None when it is of another format."""
     try:
-        image, records = trusted_image(start.trusted, meta.other_lines, side.reader(state.identity))
+        image, records = trusted_image(data, meta.other_lines, side.reader(None))
         kept = [Record.from_line(text.encode("utf-8")) for text in meta.kept]
     except msgspec.MsgspecError:
         log.warning("base of another version", extra={"project": side.project})
-        return False
-    image.digest = meta.sha256
-    image.identity = state.identity if start.is_current else _UNSEEN
+        return None
+    image.digest, image.identity = meta.sha256, _UNSEEN
     image.kept = {record.header.id: record.line for record in kept}
-    records += kept
-    side.image = image
-    side.writer.view = bulk_view(side.project, records, meta.folded_sequence)
-    side.newer = [one.header.id for one in records if one.header.schema_version > SCHEMA_VERSION]
+    return _Known(image, records + kept)
+
+
+def _load_trusted(side: FileSide, meta: BaseMeta, start: _Start, state: FileState) -> bool:
+    """Load bytes that are known already; False when there are none, or none of this format."""
+    known = _trusted(side, start.trusted, meta) if start.trusted is not None else None
+    if known is None:
+        return False
+    if start.is_current:
+        known.image.identity = state.identity
+    side.image = known.image
+    side.writer.view = bulk_view(side.project, known.records, meta.folded_sequence)
+    versions = ((one.header.id, one.header.schema_version) for one in known.records)
+    side.newer = [entry_id for entry_id, version in versions if version > SCHEMA_VERSION]
     freeze_if_newer(side)
     return True
+
+
+def _replay(side: FileSide, records: list[JournalRecord], *, after: int, is_current: bool) -> None:
+    """Bring the journal onto the base, and then what a person changed since."""
+    side.moved = side.writer.replay(records, after=after)
+    for entry_id in side.moved:
+        side.image.kept.pop(entry_id, None)  # it got a line of its own, or was taken out
+    if is_current and side.moved:
+        _keep_undone(side)
+        side.image.identity = _UNSEEN
+    if side.image.identity is _UNSEEN:
+        reload(side)
 
 
 def _keep_undone(side: FileSide) -> None:

@@ -2,7 +2,7 @@
 
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeVar
@@ -10,11 +10,12 @@ from typing import Any, TypeVar
 from qms.codec.hand_lines import bare, is_utf16
 from qms.domain.changes import ChangeSet
 from qms.domain.entry import split_id
-from qms.domain.errors import ConflictError
+from qms.domain.errors import ConflictError, StorageFullError
 from qms.files.journal import Journal
 from qms.files.usage import Usage
 from qms.fsio.disk import Disk
 from qms.store.archive import Archive
+from qms.store.conflicts import dismiss
 from qms.store.draft import Draft
 from qms.store.file_side import FileSide
 from qms.store.fold import fold, fold_due_in
@@ -216,6 +217,21 @@ class MemoryStore:
     def conflicts(self) -> list[dict[str, Any]]:
         """Return the versions that gave way to a hand edit, oldest first."""
         return self._side.conflicts.read()
+
+    def dismiss_conflicts(self, ids: Set[str] | None, origin: Origin) -> int:
+        """Move the conflict copies of these entries, or all, to the archive; return how many.
+
+        Raises:
+            StorageFullError: the disk does not take it now; the copies are where they were.
+        """
+        try:
+            return dismiss(self._side, ids, origin)
+        except OSError as error:
+            raise StorageFullError(
+                f"the conflict copies of {self.project} cannot be moved now:"
+                f" {error.strerror or error}; try again later",
+                project=self.project,
+            ) from error
 
     def verify(self) -> list[Problem]:
         """Read the file anew and return its bad lines, lost relations and likely secrets."""

@@ -19,7 +19,7 @@ from qms.store.image import FileReading, Image, LineProblem
 from qms.store.view import Record, StoreView
 
 OwnLines = Mapping[str, Set[bytes | None]]
-"""Lines that the server may have put into the file, by id; None is a removal."""
+"""Lines that the server wrote, by id; None is a removal."""
 
 HOLD_MINIMUM = 10
 """So many entries may vanish from a file at once without a question."""
@@ -47,11 +47,7 @@ def must_hold(base_size: int, gone: int) -> bool:
 
 
 def own_lines(records: Iterable[JournalRecord]) -> OwnLines:
-    """Return what the server wrote of each entry since a person last did.
-
-    A fold that ends between swap and base leaves such lines in a file that nobody edited: taken
-    for a hand edit, they would go over what was written after them.
-    """
+    """Return what the server wrote of each entry since a person last did."""
     own: dict[str, set[bytes | None]] = {}
     for record in records:
         for change in record.change_set.changes:
@@ -68,7 +64,6 @@ def merge(
     fresh: Mapping[str, GoodLine],
     gone: set[str],
     ours: StoreView,
-    own: OwnLines,
     unseen: Set[str] = frozenset(),
 ) -> Merge:
     """Return what has to change in RAM so that it holds the hand edit.
@@ -80,7 +75,7 @@ def merge(
     lost: dict[str, Record] = {}
     for entry_id, theirs in fresh.items():
         before, current = base.get(entry_id), ours.get(entry_id)
-        if theirs.line == before or theirs.line in own.get(entry_id, ()):
+        if theirs.line == before:
             continue
         put[entry_id] = theirs
         if current is None and entry_id in unseen:
@@ -127,12 +122,15 @@ def _is_same(first: bytes, second: bytes) -> bool:
     return first == second or decode_line(first) == decode_line(second)
 
 
-def spoiled_ids(base: Image, theirs: Image, gone: set[str]) -> set[str]:
+def spoiled_ids(
+    base: Image, theirs: Image, gone: set[str], later: Set[str] = frozenset()
+) -> set[str]:
     """Return the missing ids whose lines became unreadable instead of being taken out.
 
     A new unreadable line that still shows an id stands for that entry, one that shows none for
-    whatever vanished between the same two neighbours. An entry that had no line in the base, since
-    that was unreadable already or came later, stays as long as there is a line that may be its own.
+    whatever vanished between the same two neighbours. An entry whose line was unreadable already
+    stays as long as there is a line that may be its own. One that got its line after the base
+    (`later`) had it in a place that is not known: any new line that shows no id may be its own.
     """
     if not gone:
         return set()
@@ -140,6 +138,7 @@ def spoiled_ids(base: Image, theirs: Image, gone: set[str]) -> set[str]:
     nameless: list[LineProblem] = []
     fresh: list[LineProblem] = []
     placed = base.taken_ids()
+    had_line = placed.keys() | later
     old = {base.raws[index] for index in base.other_lines()}
     for problem in theirs.problems:
         if problem.code == "duplicateId":
@@ -148,10 +147,11 @@ def spoiled_ids(base: Image, theirs: Image, gone: set[str]) -> set[str]:
         if problem.entry_id is None:
             nameless.append(problem)
             fresh += [problem] if is_fresh else []
-        elif problem.entry_id in gone and (is_fresh or problem.entry_id not in placed):
+        elif problem.entry_id in gone and (is_fresh or problem.entry_id not in had_line):
             spoiled.add(problem.entry_id)
     if nameless:
-        spoiled |= gone - placed.keys()
+        spoiled |= gone - had_line
+        spoiled |= (gone & later) - placed.keys() if fresh else set()
         spoiled |= _between_neighbours(base, theirs, gone - spoiled, fresh)
     return spoiled
 

@@ -15,11 +15,11 @@ from qms.domain.errors import UnavailableError
 from qms.files.base import digest_of
 from qms.files.entries import FileState
 from qms.store.adopt import adopt
+from qms.store.cut_off import find_parent, possibly_taken_out
 from qms.store.file_side import FileSide, Held
 from qms.store.image import FileReading, Image, read_image
 from qms.store.late_writes import take_late_writes
 from qms.store.merge import (
-    OwnLines,
     merge,
     missing_ids,
     must_hold,
@@ -60,6 +60,7 @@ def _reload(side: FileSide, take_deletions: bool | None) -> ReloadReport:
     if state is None:
         return _UNSETTLED
     digest = digest_of(state.data) if state.data is not None else ""
+    find_parent(side, state.data or b"", digest)
     if digest == side.image.digest and not side.held and not side.moved:
         side.image.identity = state.identity
         return ReloadReport()
@@ -97,9 +98,8 @@ def take(
 ) -> ReloadReport:
     """Merge what was read into RAM, or hold it."""
     gone = missing_ids(base, reading.image)
-    spoiled = spoiled_ids(side.image, reading.image, gone)
-    own = own_lines(side.writer.uncut)
-    taken_out = {entry_id for entry_id in gone if None in own.get(entry_id, ())}
+    spoiled = spoiled_ids(side.image, reading.image, gone, side.added_later())
+    taken_out = possibly_taken_out(side, gone)
     gone -= spoiled | taken_out
     if take_deletions is None:
         reason = reason_to_hold(side, reading, base, gone)
@@ -113,8 +113,8 @@ def take(
     copy_before_migration(side, reading)
     with side.writer.lock:
         stays = gone if take_deletions is False else set()
-        unseen = unseen_ids(side.recent, reading, gone - stays) | _removed_here(own, base)
-        plan = merge(base, reading.fresh, gone - stays, side.writer.view, own, unseen)
+        unseen = unseen_ids(side.recent, reading, gone - stays) | _removed_here(side, base)
+        plan = merge(base, reading.fresh, gone - stays, side.writer.view, unseen)
         report = adopt(side, plan, reading)
         reading.image.kept = {entry_id: base[entry_id] for entry_id in spoiled}
         back = stays | taken_out
@@ -122,8 +122,9 @@ def take(
     return report
 
 
-def _removed_here(own: OwnLines, base: dict[str, bytes]) -> set[str]:
+def _removed_here(side: FileSide, base: dict[str, bytes]) -> set[str]:
     """Return what the server removed since the last fold and the base does not know any more."""
+    own = own_lines(side.writer.uncut)
     return {entry_id for entry_id, lines in own.items() if None in lines and entry_id not in base}
 
 
@@ -168,6 +169,8 @@ def settle(side: FileSide, reading: FileReading, *, back_into_file: Iterable[str
     side.needs_base = side.needs_base or image.digest != side.image.digest
     side.image = image
     side.moved = {}
+    if side.cut_off is not None and side.cut_off.is_in_place is None:
+        side.cut_off.is_in_place = False
     side.held = None
     side.failure = None
     _note_newer(side, reading)

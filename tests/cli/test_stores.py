@@ -148,6 +148,41 @@ def test_conflict_copies_are_listed(ctl: Terminal) -> None:
     assert ctl.ok("stores", "conflicts", "default", "--json").json == {"items": [copy]}
 
 
+def make_conflict(ctl: Terminal) -> dict[str, object]:
+    """Leave one conflict copy in the project and return it."""
+    ctl.ok("stores", "reload", "default")
+    entry = {"title": "By the agent"}
+    copy: dict[str, object] = {"id": "default:n1", "reason": "edited by hand", "entry": entry}
+    path = ctl.entries_file().parent / ".qms" / "conflicts.jsonl"
+    path.write_text(json.dumps(copy) + "\n", encoding="utf-8")
+    return copy
+
+
+def test_dismissed_conflict_copies_are_in_the_archive(ctl: Terminal) -> None:
+    make_conflict(ctl)
+
+    result = ctl.ok("stores", "conflicts", "--dismiss", "--yes")
+
+    assert "default: 1 dismissed, 0 left\n" in result.out
+    assert ctl.ok("stores", "conflicts", "default", "--json").json == {"items": []}
+    archive = ctl.entries_file().with_name("archive.jsonl").read_text(encoding="utf-8")
+    assert json.loads(archive)["entry"] == {"title": "By the agent"}
+    again = ctl.ok("stores", "conflicts", "default", "--dismiss", "--json")
+    assert again.json == {"dismissed": 0, "left": 0}
+
+
+def test_dismissal_is_asked_for_and_a_dry_run_only_lists(ctl: Terminal) -> None:
+    copy = make_conflict(ctl)
+
+    asked = ctl("stores", "conflicts", "default", "--dismiss")
+    shown = ctl.ok("stores", "conflicts", "default", "--dismiss", "--dry-run", "--json")
+
+    assert asked.code == 2
+    assert "hint: pass --yes" in asked.err
+    assert shown.json == {"items": [copy]}
+    assert ctl.ok("stores", "conflicts", "default", "--json").json == {"items": [copy]}
+
+
 def test_a_broken_store_does_not_hide_the_others(ctl: Terminal) -> None:
     is_served = ctl.server is not None
     ctl.stop()

@@ -50,6 +50,7 @@ def test_a_failed_sync_is_no_answer_and_the_store_recovers(tmp_path: Path) -> No
     failed = tell_with_each(tmp_path, FailingSyncs)
 
     assert failed >= {"journal.wal", "journal.wal.tmp", "entries.jsonl.tmp", "base.json.tmp"}
+    assert "folding.json.tmp" in failed
 
 
 @pytest.mark.fault("F03")

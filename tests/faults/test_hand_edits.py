@@ -19,6 +19,11 @@ def person(box: StoreBox, *lines: bytes) -> None:
     box.save_lines(*lines)
 
 
+def store_again(box: StoreBox, local: str, text: str) -> None:
+    box.remove(local)
+    box.put(statement(local, text))
+
+
 ONE, TWO = line_of(statement("a", "one")), line_of(statement("b", "two"))
 MINE = line_of(statement("a", "by hand"))
 
@@ -36,6 +41,12 @@ SCENES: dict[str, tuple[Scene, list[bytes], dict[str, str], list[str]]] = {
         [ONE, TWO, b""],
         {"a": "ours", "b": "two"},
         [],
+    ),
+    "the person removed what the server removed and stored again": (
+        lambda box: store_again(box, "a", "again"),
+        [TWO],
+        {"b": "two"},
+        ["again"],
     ),
     "both changed the same": (
         lambda box: box.put(statement("a", "ours")),
@@ -146,6 +157,56 @@ def test_the_scenes_notice_a_merge_that_ignores_the_base(
     )
     with pytest.raises((AssertionError, KeyError)):
         play(tmp_store, scene, live=live)
+
+
+# -- a good line beside an unreadable one
+
+
+@pytest.mark.fault("F13")
+@pytest.mark.parametrize("live", [True, False], ids=["live", "offline"])
+@pytest.mark.parametrize("spoiled", [b"{spoiled", ONE[:-9]], ids=["nameless", "with its id"])
+def test_a_good_line_that_is_taken_out_again_leaves_no_entry_to_the_unreadable_one(
+    tmp_store: StoreBox, spoiled: bytes, live: bool
+) -> None:
+    tmp_store.put(statement("a", "one"), statement("b", "two"))
+    tmp_store.fold()
+    person(tmp_store, spoiled, TWO)
+    tmp_store.store.reload()
+    tmp_store.fold()
+    person(tmp_store, spoiled, TWO, MINE)
+    tmp_store.store.reload()
+    if not live:
+        tmp_store.crash()
+    person(tmp_store, spoiled, TWO)
+    tmp_store.store.reload()
+    tmp_store.fold()
+    tmp_store.reopen()
+
+    assert list(tmp_store.documents()) == ["b"]
+    assert tmp_store.lines() == [spoiled, TWO]
+    assert [one["entry"]["body"]["statement"] for one in tmp_store.archived()] == ["by hand"]
+    assert tmp_store.conflict_texts() == []
+
+
+@pytest.mark.fault("F13")
+@pytest.mark.parametrize("live", [True, False], ids=["live", "offline"])
+def test_a_good_line_that_is_spoiled_again_keeps_its_entry(tmp_store: StoreBox, live: bool) -> None:
+    tmp_store.put(statement("a", "one"), statement("b", "two"))
+    tmp_store.fold()
+    person(tmp_store, b"{spoiled", TWO)
+    tmp_store.store.reload()
+    tmp_store.fold()
+    person(tmp_store, b"{spoiled", TWO, MINE)
+    tmp_store.store.reload()
+    if not live:
+        tmp_store.crash()
+    person(tmp_store, b"{spoiled", TWO, b"{spoiled again")
+    tmp_store.store.reload()
+    tmp_store.fold()
+    tmp_store.reopen()
+
+    assert tmp_store.text("a") == "by hand"
+    assert tmp_store.lines()[:3] == [b"{spoiled", TWO, b"{spoiled again"]
 
 
 # -- a save made from a file that is older than the last fold

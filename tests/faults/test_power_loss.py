@@ -166,7 +166,15 @@ def tell_beginning(root: Path, fails_at: int) -> RecordingDisk:
 
 @pytest.mark.fault("F06")
 @pytest.mark.parametrize(
-    "forgotten", ["journal.wal", "journal.wal.tmp", "entries.jsonl.tmp", "base.json.tmp", ".qms/"]
+    "forgotten",
+    [
+        "journal.wal",
+        "journal.wal.tmp",
+        "entries.jsonl.tmp",
+        "base.json.tmp",
+        "folding.json.tmp",
+        ".qms/",
+    ],
 )
 def test_without_one_of_the_syncs_the_check_fails(tmp_path: Path, forgotten: str) -> None:
     with pytest.raises(AssertionError):

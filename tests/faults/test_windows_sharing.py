@@ -10,6 +10,7 @@ from tests.support.boxes import StoreBox, entry, line_of, statement
 from tests.support.disks import WindowsDisk
 
 CODES = [5, 32, 33]
+NAMES = ["entries.jsonl", "base.jsonl", "base.json", "folding.json", "journal.wal"]
 ALWAYS = 10_000
 
 
@@ -41,7 +42,7 @@ def test_a_reader_that_goes_away_is_waited_out(tmp_path: Path, code: int) -> Non
 
 @pytest.mark.fault("F24")
 @pytest.mark.parametrize("code", CODES)
-@pytest.mark.parametrize("name", ["entries.jsonl", "base.jsonl", "base.json", "journal.wal"])
+@pytest.mark.parametrize("name", NAMES)
 def test_a_file_that_stays_open_is_left_for_a_later_fold(
     tmp_path: Path, name: str, code: int
 ) -> None:
@@ -65,7 +66,7 @@ def test_a_file_that_stays_open_is_left_for_a_later_fold(
 
 
 @pytest.mark.fault("F24")
-@pytest.mark.parametrize("name", ["entries.jsonl", "base.jsonl", "base.json", "journal.wal"])
+@pytest.mark.parametrize("name", NAMES)
 def test_a_crash_while_a_file_is_kept_open_loses_nothing(tmp_path: Path, name: str) -> None:
     disk = WindowsDisk()
     box = store_on(tmp_path, disk)

@@ -80,3 +80,13 @@ def test_what_a_full_disk_refused_is_added_when_there_is_room(tmp_path: Path) ->
     log.extend([b'{"n":1}'])
 
     assert (tmp_path / "log.jsonl").read_bytes() == b'{"n":1}\n'
+
+
+def test_what_cannot_be_read_does_not_count_and_outlives_what_is_dropped(tmp_path: Path) -> None:
+    (tmp_path / "log.jsonl").write_bytes(b'{"n":1}\nxx\n{"n":2}\n[]\n{"n":')
+    log = log_in(tmp_path)
+    assert log.count() == 2
+
+    assert log.drop(lambda line: line == b'{"n":1}') == 1
+    assert (tmp_path / "log.jsonl").read_bytes() == b'xx\n{"n":2}\n[]\n{"n":\n'
+    assert log.count() == 1

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from qms.files.base import BaseFiles, BaseMeta, digest_of
@@ -64,3 +65,23 @@ def test_anything_else_is_no_base(tmp_path: Path, data: bytes) -> None:
     (tmp_path / "base.json").write_bytes(data)
 
     assert BaseFiles(Disk(), tmp_path).read_meta() is None
+
+
+def test_what_was_announced_counts_until_it_is_the_base_or_taken_back(tmp_path: Path) -> None:
+    base = BaseFiles(Disk(), tmp_path)
+    next_meta = msgspec.structs.replace(META, folded_sequence=8, sha256=digest_of(b"y"))
+    base.write_meta(META)
+    assert base.read_announced(META) is None
+    base.announce(next_meta)
+    assert base.read_announced(META) == base.read_announced(None) == next_meta
+    assert base.read_meta() == META
+    assert base.read_announced(next_meta) is None
+    base.withdraw()
+    assert base.read_announced(META) is None
+
+
+def test_an_announcement_that_is_older_than_the_base_does_not_count(tmp_path: Path) -> None:
+    base = BaseFiles(Disk(), tmp_path)
+    base.announce(msgspec.structs.replace(META, folded_sequence=6, sha256=digest_of(b"y")))
+
+    assert base.read_announced(META) is None

@@ -393,7 +393,9 @@ def test_our_own_files_are_ignored_by_git(tmp_store: StoreBox) -> None:
     assert {".qms/", "indexes/"} <= set(ignored)
 
 
-@pytest.mark.parametrize("lost", ["base.json", "base.jsonl", "journal.wal", "conflicts.jsonl"])
+@pytest.mark.parametrize(
+    "lost", ["base.json", "base.jsonl", "folding.json", "journal.wal", "conflicts.jsonl"]
+)
 def test_no_entry_is_lost_with_a_file_of_our_own(tmp_store: StoreBox, lost: str) -> None:
     tmp_store.put(entry("a"), entry("b"))
     tmp_store.close()

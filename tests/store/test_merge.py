@@ -27,7 +27,7 @@ def outcome(base: str | None, theirs: str | None, ours: str | None) -> tuple[Any
     fresh = {} if theirs is None or theirs == base else {"p:a": good(theirs)}
     gone = {"p:a"} if base is not None and theirs is None else set()
     records = [] if ours is None else [Record.from_line(line(ours), 3)]
-    plan = merge(before, fresh, gone, bulk_view("p", records, 3), own={})
+    plan = merge(before, fresh, gone, bulk_view("p", records, 3))
     return (
         [one.line for one in plan.put.values()],
         plan.removed,
@@ -69,19 +69,12 @@ def test_the_table_of_the_three_way_merge(
     )
 
 
-def test_a_line_that_the_server_wrote_itself_is_no_edit() -> None:
-    ours = bulk_view("p", [Record.from_line(line("3"), 3)], 3)
-    plan = merge({"p:a": line("1")}, {"p:a": good("2")}, set(), ours, own={"p:a": {line("2")}})
-
-    assert (plan.put, plan.lost) == ({}, {})
-
-
 def test_what_the_person_may_not_have_seen_leaves_a_copy() -> None:
     ours = bulk_view("p", [Record.from_line(line("2"), 3)], 3)
     base = {"p:a": line("2")}
-    edited = merge(base, {"p:a": good("1")}, set(), ours, own={}, unseen={"p:a"})
-    removed = merge(base, {}, {"p:a"}, ours, own={}, unseen={"p:a"})
-    back = merge({}, {"p:a": good("1")}, set(), bulk_view("p", [], 3), own={}, unseen={"p:a"})
+    edited = merge(base, {"p:a": good("1")}, set(), ours, unseen={"p:a"})
+    removed = merge(base, {}, {"p:a"}, ours, unseen={"p:a"})
+    back = merge({}, {"p:a": good("1")}, set(), bulk_view("p", [], 3), unseen={"p:a"})
 
     assert edited.lost["p:a"].line == removed.lost["p:a"].line == line("2")
     assert back.lost["p:a"].line == line("1")
@@ -160,3 +153,22 @@ def test_an_unreadable_line_stands_for_the_entry_whose_place_it_has(
     gone = missing_ids(dict.fromkeys(before.taken_ids(), b""), after)
 
     assert spoiled_ids(before, after, gone) == spoiled
+
+
+@pytest.mark.parametrize(
+    ("after", "spoiled"),
+    [
+        (image((None, "old"), "a"), set()),
+        (image(("b", "old"), "a"), set()),
+        (image((None, "old"), "a", (None, "bad")), {"b"}),
+        (image((None, "old"), "a", ("b", "bad")), {"b"}),
+        (image((None, "old"), "a", ("c", "bad")), set()),
+    ],
+)
+def test_only_a_new_unreadable_line_stands_for_an_entry_that_got_its_line_later(
+    after: Image, spoiled: set[str]
+) -> None:
+    before = image((None, "old"), "a")
+
+    assert spoiled_ids(before, after, {"b"}, later={"b"}) == spoiled
+    assert spoiled_ids(before, after, {"b"}) == {"b"}, "it had an unreadable line already"

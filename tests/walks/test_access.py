@@ -59,6 +59,7 @@ LEAST = {
     "rejectHeld": "admin",
     "listProblems": "admin",
     "listConflicts": "admin",
+    "dismissConflicts": "admin",
     "verifyStore": "admin",
 }
 """The design's table, written down again so that the code cannot quietly change it."""

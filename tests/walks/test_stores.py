@@ -1,3 +1,5 @@
+import json
+
 import pytest
 
 from tests.conftest import EntryMaker
@@ -88,6 +90,36 @@ def test_conflicts_carry_the_version_that_lost(
     (conflict,) = as_admin("listConflicts")["items"]
 
     assert "Ours" in str(conflict)
+
+
+def test_dismissed_conflicts_no_longer_degrade_the_health(
+    house: House, as_admin: Door, entry: EntryMaker
+) -> None:
+    for project in ("projA", "projB", "shared"):
+        house.store(project)
+    for local in ("a", "b"):
+        as_admin("upsertEntry", entry=entry(id=local, title="Base"))
+    house.store().fold()
+    for local in ("a", "b"):
+        as_admin("patchEntry", id=local, patch={"title": f"Ours {local}"})
+    path = house.entries_file()
+    path.write_text(path.read_text(encoding="utf-8").replace("Base", "Theirs"), encoding="utf-8")
+    as_admin("reloadStore")
+    assert as_admin("health")["status"] == "Degraded"
+
+    assert as_admin("dismissConflicts", ids=["a"]) == {"dismissed": 1, "left": 1}
+    assert as_admin("dismissConflicts", ids=["a"]) == {"dismissed": 0, "left": 1}
+    assert as_admin("dismissConflicts") == {"dismissed": 1, "left": 0}
+    assert as_admin("listConflicts")["items"] == []
+    assert as_admin("health")["status"] == "Healthy"
+    archive = path.with_name("archive.jsonl").read_text(encoding="utf-8").splitlines()
+    assert [json.loads(line)["entry"]["title"] for line in archive] == ["Ours a", "Ours b"]
+
+
+def test_conflicts_of_another_project_cannot_be_dismissed(as_admin: Door) -> None:
+    refusal = as_admin.fails("dismissConflicts", ids=["projB:a"])
+
+    assert (refusal.status, refusal.code) == (404, "notFound")
 
 
 def test_verifying_finds_relations_whose_target_is_gone(
