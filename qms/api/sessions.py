@@ -17,6 +17,7 @@ from starlette.responses import Response
 
 from qms.api.auth import authenticate, key_of
 from qms.config.keys import KeyMatch
+from qms.config.settings import GlobalSettings
 from qms.domain.errors import NotAllowedError, NotAuthenticatedError
 from qms.service.commands import Services
 
@@ -109,7 +110,7 @@ class Sessions:
             raise NotAllowedError(
                 "a change with a session needs its token in X-CSRF-Token: GET /admin/session"
             )
-        if not _is_own_origin(request, self._services.settings.global_.allowed_origins):
+        if not _is_own_origin(request, self._services.settings.global_):
             raise NotAllowedError("a change with a session must come from this server's own page")
 
     def _make_room(self, user: str) -> None:
@@ -134,10 +135,11 @@ def clear_cookie(response: Response) -> None:
     response.delete_cookie(COOKIE, path="/", httponly=True, samesite="strict")
 
 
-def _is_own_origin(request: Request, allowed: tuple[str, ...]) -> bool:
-    origin = request.headers.get("origin", "")
-    host = request.headers.get("host", "")
-    return origin in (f"http://{host}", f"https://{host}") or origin in allowed
+def _is_own_origin(request: Request, settings: GlobalSettings) -> bool:
+    origin, host = request.headers.get("origin", ""), request.headers.get("host", "")
+    # A proxy speaks TLS with the browser and plain HTTP with us.
+    scheme = "https" if settings.behind_proxy else request.url.scheme
+    return origin == f"{scheme}://{host}" or origin in settings.allowed_origins
 
 
 def _digest(token: str) -> bytes:

@@ -187,17 +187,20 @@ class Configuration:
             text = self._sealed(text) or text
             if text == self._text:
                 return before
-            after, warnings = toml_file.parse(text)
-            if confined:
-                check_confined(before, after, self.root)
-            if self._loses_admins(before, after):
-                raise ConflictError(
-                    "this would leave nobody to administer the server: give another user tier"
-                    " admin and a key first"
-                )
+            after, warnings = self._checked(text, confined=confined)
             self._replace(self._text, text)
             self._take(text, after, warnings)
             return after
+
+    def check(self, text: str, *, confined: bool) -> list[SettingsWarning]:
+        """Return what is odd about a text that could be put in the place of the one in force.
+
+        Raises:
+            ConflictError: it would leave nobody to administer the server.
+            InvalidInputError: it is not valid, or a path leaves the root.
+        """
+        with self._lock:
+            return self._checked(text, confined=confined)[1]
 
     def change(
         self,
@@ -214,6 +217,18 @@ class Configuration:
         with self._lock:
             self.edit(change, if_version, confined=confined)
             return self.version
+
+    def _checked(self, text: str, *, confined: bool) -> tuple[Settings, list[SettingsWarning]]:
+        before = self.settings
+        after, warnings = toml_file.parse(text)
+        if confined:
+            check_confined(before, after, self.root)
+        if self._loses_admins(before, after):
+            raise ConflictError(
+                "this would leave nobody to administer the server: give another user tier admin"
+                " and a key first"
+            )
+        return after, warnings
 
     def _make_first_admin(self) -> str:
         key, now = new_key(), self._clock()

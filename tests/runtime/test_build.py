@@ -14,6 +14,7 @@ import pytest
 from qms.domain.errors import ConflictError, InvalidInputError, NotFoundError, UnavailableError
 from qms.files.audit import AuditLog
 from qms.fsio.disk import Disk
+from qms.runtime import build
 from qms.runtime.build import OpenRoot, open_root
 from tests.support.projects import edit_by_hand, ids_in, open_store, remember, text_of
 from tests.support.waiting import BOUND_S, eventually
@@ -294,3 +295,19 @@ def test_a_fresh_root_is_seeded_and_gives_the_first_key_once(tmp_path: Path) -> 
     assert first.first_key is not None
     assert first.first_key.startswith("qms_")
     assert second.first_key is None
+
+
+def test_the_figures_of_open_stores_are_sampled_while_a_server_runs(
+    start: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(build, "SAMPLE_S", 0.01)
+    runtime = start().runtime
+    remember(runtime.catalog.get("a"), "one")
+
+    eventually(
+        lambda: any(
+            figures.entries == 1
+            for moment in runtime.series.moments()
+            if (figures := moment.stores.get("a")) is not None
+        )
+    )

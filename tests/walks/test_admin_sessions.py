@@ -306,3 +306,18 @@ def test_another_token_is_refused_and_leaves_the_link_good(
 @pytest.mark.attack(76)
 def test_without_a_first_run_there_is_no_setup(client: AsgiClient, tmp_path: Path) -> None:
     assert Console(client, None).fails("POST", "/session", {"setup": "x"}).status == 403
+
+
+def test_an_allowed_origin_and_the_https_of_a_proxy_may_change_things(
+    house: House, browser: Browser
+) -> None:
+    browser.origin = "https://127.0.0.1:5080"
+    assert browser.api("projA", "listEntries").status == 403
+    house.reconfigure(lambda text: f'[global]\nallowedOrigins = ["https://memory.example"]\n{text}')
+    browser.origin = "https://memory.example"
+    assert browser.api("projA", "listEntries").status == 200
+
+    house.reconfigure(lambda text: text.replace("[global]\n", "[global]\nbehindProxy = true\n", 1))
+    browser.origin = "https://127.0.0.1:5080"
+
+    assert browser.api("projA", "listEntries").status == 200

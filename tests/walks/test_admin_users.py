@@ -157,6 +157,8 @@ def test_the_last_admin_stays(house: House, admin: Console, clock: Clock, way: s
         case _:
             shown = admin("GET", "/config")
             text = shown["text"].replace('tier = "admin"', 'tier = "reader"')
+            checked = admin("POST", "/config/validate", {"text": text})
+            assert "nobody to administer" in checked["error"]["reason"]
             saved = {"text": text, "ifVersion": shown["version"]}
             refusal = admin.fails("PUT", "/config", saved)
 

@@ -4,11 +4,9 @@ import difflib
 import hashlib
 import re
 
-from qms.config import toml_file
-from qms.config.guards import check_confined
 from qms.config.settings import Settings
 from qms.config.toml_file import SettingsWarning
-from qms.domain.errors import InvalidInputError, invalid
+from qms.domain.errors import ConflictError, InvalidInputError, invalid
 from qms.service.admin.calls import AdminCall, Changed
 from qms.service.configuration import InvalidEdit
 from qms.service.requests import NoArguments, Request, Response
@@ -74,9 +72,9 @@ def validate_config(call: AdminCall, request: ConfigText) -> ConfigCheck:
     found: list[SettingsWarning] = []
     error = None
     try:
-        after, found = toml_file.parse(_unmasked(request.text, secrets))
-        check_confined(call.settings, after, configuration.root)
-    except InvalidInputError as flaw:
+        text = _unmasked(request.text, secrets)
+        found = configuration.check(text, confined=not call.is_local)
+    except (InvalidInputError, ConflictError) as flaw:
         details = flaw.details
         error = InvalidEdit(flaw.message, details.get("field"), details.get("line"))
     return ConfigCheck(
