@@ -34,21 +34,33 @@ from qms.store.view import Record, StoreView
 T = TypeVar("T")
 
 
+class Route(msgspec.Struct, frozen=True):
+    """Where a row of the administration is reached; `{name}` in the path is an argument."""
+
+    method: str
+    path: str
+
+
 class Command(msgspec.Struct, frozen=True, kw_only=True):
-    """One row of the command table."""
+    """One row of the command table.
+
+    A row with a route is one of the administration: `least` is then compared with the user's own
+    tier, and its handler gets an `AdminCall`.
+    """
 
     name: str
     toolset: str
     least: AccessTier
     request: type[Request]
     response: type[Any]
-    handler: Callable[["Call", Any], Any]
+    handler: Callable[[Any, Any], Any]
     help: str
     example: dict[str, Any]
     read_only: bool = False
     destructive: bool = False
     idempotent: bool = False
     inline: bool = False
+    route: Route | None = None
 
 
 class House:
