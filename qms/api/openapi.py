@@ -7,14 +7,19 @@ from typing import Any
 
 from qms.api.errors import HTTP_CODES
 from qms.codec.schema import schemas_of
+from qms.domain.access import AccessTier
 from qms.domain.errors import QmsError
 from qms.service.calls import Command
 from qms.service.schemas import has_formats
 from qms.version import __version__
 
+Schema = dict[str, Any]
+Security = list[dict[str, list[str]]]
+
 _PLACE = "#/components/schemas/"
 _ERROR = {"$ref": "#/components/responses/error"}
-_KEYS: list[dict[str, list[str]]] = [{"bearer": []}, {"apiKey": []}]
+_SESSION: Security = [{"bearer": []}, {"apiKey": []}, {"session": []}]
+_SESSION_CHANGE: Security = [*_SESSION[:-1], {"session": [], "csrf": []}]
 _PROJECT = {
     "name": "project",
     "in": "path",
@@ -22,16 +27,30 @@ _PROJECT = {
     "description": "The slug of a project",
     "schema": {"type": "string"},
 }
-
-Schema = dict[str, Any]
+_SECURITY_SCHEMES = {
+    "bearer": {"type": "http", "scheme": "bearer"},
+    "apiKey": {"type": "apiKey", "in": "header", "name": "X-Api-Key"},
+    "session": {"type": "apiKey", "in": "cookie", "name": "qms_session"},
+    "csrf": {"type": "apiKey", "in": "header", "name": "X-CSRF-Token"},
+}
+_WITHOUT_BODY = ("get", "delete")
 
 
 def openapi_document(commands: Iterable[Command]) -> dict[str, Any]:
-    """Return the OpenAPI 3.1 document of some commands."""
+    """Return the OpenAPI 3.1 document of some rows, with and without a route of their own."""
     rows = list(commands)
     types = list({kind: None for row in rows for kind in (row.request, row.response)})
     schemas, parts = schemas_of(types, place=_PLACE)
     places = dict(zip(types, schemas, strict=True))
+    paths: dict[str, dict[str, Any]] = {}
+    for row in rows:
+        if row.route is None:
+            path, method = f"/api/v1/{{project}}/{row.name}", "post"
+            operation = _command_operation(row, places)
+        else:
+            path, method = row.route.path, row.route.method.lower()
+            operation = _routed_operation(row, places, parts)
+        paths.setdefault(path, {})[method] = operation
     return {
         "openapi": "3.1.0",
         "info": {
@@ -39,17 +58,11 @@ def openapi_document(commands: Iterable[Command]) -> dict[str, Any]:
             "version": __version__,
             "description": "One memory for all your agents; every error has one shape",
         },
-        "paths": {
-            f"/api/v1/{{project}}/{row.name}": {"post": _command_operation(row, places)}
-            for row in rows
-        },
+        "paths": paths,
         "components": {
             "schemas": {**parts, "Error": _error_schema()},
             "responses": {"error": _error_response()},
-            "securitySchemes": {
-                "bearer": {"type": "http", "scheme": "bearer"},
-                "apiKey": {"type": "apiKey", "in": "header", "name": "X-Api-Key"},
-            },
+            "securitySchemes": _SECURITY_SCHEMES,
         },
     }
 
@@ -62,21 +75,49 @@ def error_statuses() -> list[int]:
 
 def _command_operation(row: Command, places: dict[type[Any], Schema]) -> dict[str, Any]:
     return {
-        **_operation(row, places, _KEYS),
+        **_operation(row, places[row.response], _SESSION_CHANGE),
         "parameters": [_PROJECT],
-        "requestBody": {
-            "required": True,
-            "content": {
-                "application/json": {"schema": places[row.request], "example": row.example}
-            },
-        },
+        "requestBody": _body(places[row.request], row.example),
     }
 
 
-def _operation(
-    row: Command, places: dict[type[Any], Schema], security: list[dict[str, list[str]]]
+def _routed_operation(
+    row: Command, places: dict[type[Any], Schema], parts: dict[str, Schema]
 ) -> dict[str, Any]:
-    content: dict[str, Any] = {"application/json": {"schema": places[row.response]}}
+    """Return a row of the administration: arguments in the path, else in query or body."""
+    assert row.route is not None
+    request = parts[places[row.request]["$ref"].removeprefix(_PLACE)]
+    fields, required = request["properties"], request.get("required", [])
+    in_path = re.findall(r"\{(\w+)\}", row.route.path)
+    others = {name: schema for name, schema in fields.items() if name not in in_path}
+    parameters = [_parameter(name, "path", fields[name], required=True) for name in in_path]
+    needed = [name for name in others if name in required]
+    security = _SESSION if row.route.method == "GET" else _SESSION_CHANGE
+    if row.least is AccessTier.NONE:
+        security = [*security, {}]
+    operation = _operation(row, places[row.response], security)
+    if row.route.method.lower() in _WITHOUT_BODY:
+        parameters += [
+            _parameter(name, "query", schema, required=name in needed)
+            for name, schema in others.items()
+        ]
+        return {**operation, "parameters": parameters}
+    body = {"type": "object", "properties": others, "required": needed}
+    example = {name: value for name, value in row.example.items() if name in others}
+    return {**operation, "parameters": parameters, "requestBody": _body(body, example)}
+
+
+def _parameter(name: str, place: str, schema: Schema, *, required: bool) -> dict[str, Any]:
+    return {"name": name, "in": place, "required": required, "schema": schema}
+
+
+def _body(schema: Schema, example: dict[str, Any]) -> dict[str, Any]:
+    content = {"application/json": {"schema": schema, "example": example}}
+    return {"required": True, "content": content}
+
+
+def _operation(row: Command, response: Schema, security: Security) -> dict[str, Any]:
+    content: dict[str, Any] = {"application/json": {"schema": response}}
     if has_formats(row):
         content["text/plain"] = {"schema": {"type": "string", "description": "Rows of TOON"}}
     return {
