@@ -66,7 +66,7 @@ def list_curated(call: Call, request: CuratedRequest) -> CuratedAnswer:
     """Return the canonical and curated entries, the last changed first in each tier."""
     check_format(request.format)
     tiers = [request.tier] if request.tier else [CurationTier.CANONICAL, CurationTier.CURATED]
-    found = [record for tier in tiers for record in newest(call, Filter(tier=tier))]
+    found = [record for tier in tiers for record in _standing(call, Filter(tier=tier))]
     items = [
         msgspec.Raw(msgspec.json.encode(list_item(record, request.include)))
         for record in found[: call.settings.global_.limits.results]
@@ -80,10 +80,10 @@ def cold_start(call: Call, request: ColdStartRequest) -> ColdStartAnswer:
     scope = Filter(epic_slug=request.epic_slug, namespace=request.namespace)
     narrowed = msgspec.structs.replace
     sections: list[Iterable[Record]] = [
-        newest(call, narrowed(scope, pinned=True)),
-        newest(call, narrowed(scope, tier=CurationTier.CANONICAL)),
-        _open(newest(call, narrowed(scope, kind=Kind.TASK))),
-        newest(call, scope),
+        _standing(call, narrowed(scope, pinned=True)),
+        _standing(call, narrowed(scope, tier=CurationTier.CANONICAL)),
+        _open(_standing(call, narrowed(scope, kind=Kind.TASK))),
+        _standing(call, scope),
     ]
     seen: set[str] = set()
     left = request.max_tokens
@@ -97,6 +97,12 @@ def cold_start(call: Call, request: ColdStartRequest) -> ColdStartAnswer:
         lists.append(kept)
     pinned, canonical, open_tasks, recent = lists
     return ColdStartAnswer(pinned=pinned, canonical=canonical, open_tasks=open_tasks, recent=recent)
+
+
+def _standing(call: Call, wanted: Filter) -> Iterator[Record]:
+    """Yield the entries that match and that nothing has replaced, the last changed first."""
+    retired = call.store.superseded(call.now)
+    return (record for record in newest(call, wanted) if record.header.id not in retired)
 
 
 def _open(tasks: Iterator[Record]) -> Iterator[Record]:

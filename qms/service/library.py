@@ -111,7 +111,7 @@ class Library:
             columns=built.columns,
             keyword=built.keyword,
             vectors=built.vectors,
-            superseded=() if with_superseded else indexes.superseded(now),
+            superseded=() if with_superseded else store.superseded(now),
         )
 
     def work(self) -> float:

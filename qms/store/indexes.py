@@ -10,7 +10,6 @@ import math
 import threading
 import zlib
 from collections.abc import Iterable
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,9 +17,8 @@ import msgspec
 
 from qms.codec.lines import decode_header, decode_line
 from qms.domain.changes import ChangeSet, Put
-from qms.domain.entry import CurationTier, Header
+from qms.domain.entry import Header
 from qms.domain.errors import UnavailableError
-from qms.domain.lifecycle import is_expired
 from qms.domain.ports import Embedder
 from qms.fsio.disk import Disk
 from qms.index.columns import Columns
@@ -40,8 +38,6 @@ log = logging.getLogger(__name__)
 
 COMMIT_FROM = 500
 """So many waiting changes are brought into the keyword files without waiting for a quiet moment."""
-
-_TRUST = {tier: number for number, tier in enumerate(CurationTier)}
 
 
 class Built(msgspec.Struct, frozen=True):
@@ -65,7 +61,6 @@ class StoreIndexes:
         """What happens while `build` runs; before that there is nothing to miss."""
         self._built: Built | None = None
         self._backlog: dict[str, None] = {}
-        self._superseding: dict[str, frozenset[str]] = {}
         self.problem: str | None = None
         self.rests_until = 0.0
         """What failed is left alone until then, by the monotonic clock."""
@@ -87,20 +82,6 @@ class StoreIndexes:
         self._is_ready.wait(timeout_s)
         return self._built
 
-    def superseded(self, now: datetime) -> frozenset[str]:
-        """Return the entries that a living one, at least as trusted, has replaced.
-
-        Two that replace each other would both be lost to every search: neither is.
-        """
-        view, superseding = self._store.view, dict(self._superseding)
-        return frozenset(
-            target
-            for source, targets in superseding.items()
-            for target in targets
-            if _retires(view, source, target, now)
-            and not (source in superseding.get(target, ()) and _retires(view, target, source, now))
-        )
-
     def build(self, embedder: Embedder | None) -> None:
         """Open what is on disk, make what is not, and serve from now on."""
         missed: list[tuple[int, ChangeSet]] = []
@@ -119,8 +100,6 @@ class StoreIndexes:
         keyword = self._open_keyword(view, documents)
         vectors = self._open_vectors(columns, embedder, view) if embedder else None
         with self._lock:
-            for document in documents:
-                self._note_superseding(document.header)
             self._built = Built(columns, keyword, vectors)
             if vectors is not None:
                 wanted = (record for record in records if vectors.mark_of(record.header.id) is None)
@@ -226,7 +205,7 @@ class StoreIndexes:
         if is_known and first - 1 <= keyword.sequence <= view.sequence:
             for sequence, change_set in missed:
                 if keyword.sequence < sequence <= view.sequence:
-                    keyword.apply(sequence, *_changes(change_set))
+                    keyword.apply(sequence, *_changes(change_set, view))
             return keyword
         keyword.rebuild(documents, sequence=view.sequence)
         return keyword
@@ -250,28 +229,15 @@ class StoreIndexes:
         return VectorIndex(embedder.dimension, embedder.model_id, slots=columns.slots)
 
     def _apply(self, built: Built, sequence: int, change_set: ChangeSet) -> None:
-        put, removed = _changes(change_set)
+        put, removed = _changes(change_set, self._store.view)
         built.columns.apply(put, removed)
         built.keyword.apply(sequence, put, removed)
-        for document in put:
-            self._note_superseding(document.header)
-        for entry_id in removed:
-            self._superseding.pop(entry_id, None)
         if built.vectors is None:
             return
         for entry_id in removed:
             built.vectors.remove(entry_id)
             self._backlog.pop(entry_id, None)
         self._backlog.update(dict.fromkeys(document.id for document in put))
-
-    def _note_superseding(self, header: Header) -> None:
-        targets = frozenset(
-            relation.target_id for relation in header.relations if relation.type == "supersedes"
-        )
-        if targets:
-            self._superseding[header.id] = targets
-        else:
-            self._superseding.pop(header.id, None)
 
 
 def mark_of(line: bytes) -> int:
@@ -322,13 +288,12 @@ def _has_vectors(one: Embedded) -> bool:
     return len(one.vectors) > 0  # type: ignore[arg-type]  # an array or a list
 
 
-def _changes(change_set: ChangeSet) -> tuple[list[IndexDocument], list[str]]:
+def _changes(change_set: ChangeSet, view: StoreView) -> tuple[list[IndexDocument], list[str]]:
     put: dict[str, IndexDocument] = {}
     removed: dict[str, None] = {}
     for change in change_set.changes:
         if isinstance(change, Put):
-            line = change.line
-            put[change.id] = index_document(decode_header(line), decode_line(line))
+            put[change.id] = index_document(_header_of(change, view), decode_line(change.line))
             removed.pop(change.id, None)
         else:
             removed[change.id] = None
@@ -336,11 +301,8 @@ def _changes(change_set: ChangeSet) -> tuple[list[IndexDocument], list[str]]:
     return list(put.values()), list(removed)
 
 
-def _retires(view: StoreView, source: str, target: str, now: datetime) -> bool:
-    """Say whether whoever wrote the source may have replaced the target, and not only proposes."""
-    newer, older = view.get(source), view.get(target)
-    if newer is None or older is None or older.header.is_permanent:
-        return False
-    if is_expired(newer.header, now):
-        return False
-    return _TRUST[newer.header.curation_tier] >= _TRUST[older.header.curation_tier]
+def _header_of(change: Put, view: StoreView) -> Header:
+    """Return the header that the view shows: of a hand edit it knows the time, its line may not."""
+    record = view.get(change.id)
+    is_shown = record is not None and record.line == change.line
+    return record.header if record and is_shown else decode_header(change.line)

@@ -29,6 +29,7 @@ from qms.store.options import (
     StoreStatus,
 )
 from qms.store.reload import read_file, reload
+from qms.store.superseded import Supersession
 from qms.store.view import Record, StoreView
 from qms.store.writer import Listener, Writer
 from qms.telemetry import metrics
@@ -50,6 +51,8 @@ class MemoryStore:
         self._notes = notes
         self.project = side.project
         self.archive = Archive(side)
+        self._supersession = Supersession(lambda: self.view)
+        self.subscribe(self._supersession.follow)
 
     @classmethod
     def open(
@@ -90,6 +93,10 @@ class MemoryStore:
         found = [record for one in ids if (record := view.get(one)) is not None]
         rest = [record for one, record in view.records.items() if one not in ids]
         return found + sorted(rest, key=lambda record: (record.order, record.header.id))
+
+    def superseded(self, now: datetime) -> frozenset[str]:
+        """Return the ids of entries that others have replaced: no list shows them unasked."""
+        return self._supersession.retired(now)
 
     def commit(self, origin: Origin, plan: Callable[[Draft], T]) -> T:
         """Run a plan in the writer and return its result once it is durable and visible.

@@ -12,8 +12,10 @@ from numpy.typing import NDArray
 
 from qms.domain.changes import ChangeSet
 from qms.domain.limits import DEFAULT_LIMITS
+from qms.domain.queries import Filter
 from qms.fsio.disk import Disk
 from qms.index.keyword_files import MANIFEST
+from qms.index.keyword_query import analyse
 from qms.inference.hash_embedder import HashEmbedder
 from qms.search.pipeline import Models, search
 from qms.search.query import SearchQuery
@@ -45,7 +47,7 @@ def words(box: StoreBox, indexes: StoreIndexes, text: str) -> list[str]:
         view=box.store.view,
         columns=built.columns,
         keyword=built.keyword,
-        superseded=indexes.superseded(NOW),
+        superseded=box.store.superseded(NOW),
     )
     found = search(
         [source], SearchQuery(text=text), models=Models(), limits=DEFAULT_LIMITS, now=NOW
@@ -179,35 +181,6 @@ def embedded_ids(indexes: StoreIndexes) -> list[str]:
     return built.vectors.ids()
 
 
-def replaces(local: str) -> list[dict[str, str]]:
-    return [{"targetId": f"p:{local}", "type": "supersedes"}]
-
-
-def test_an_expired_entry_does_not_hide_the_one_it_replaced(tmp_path: Path) -> None:
-    box = StoreBox(tmp_path)
-    indexes = made(box)
-    past, future = "2026-01-02T00:00:00.000Z", "2026-02-01T00:00:00.000Z"
-    box.put(statement("a", "apple"), statement("b", "pear"))
-    box.put(statement("c", "cherry apple", ttlUtc=past, relations=replaces("a")))
-    box.put(statement("d", "cherry pear", ttlUtc=future, relations=replaces("b")))
-
-    assert words(box, indexes, "apple") == ["a"]
-    assert words(box, indexes, "pear") == ["d"]
-    stop(box, indexes)
-
-
-def test_two_entries_that_replace_each_other_are_both_found(tmp_path: Path) -> None:
-    box = StoreBox(tmp_path)
-    indexes = made(box)
-    box.put(
-        statement("a", "apple", relations=replaces("b")),
-        statement("b", "apple", relations=replaces("a")),
-    )
-
-    assert sorted(words(box, indexes, "apple")) == ["a", "b"]
-    stop(box, indexes)
-
-
 def test_a_text_without_direction_does_not_keep_others_from_their_vectors(tmp_path: Path) -> None:
     box = StoreBox(tmp_path)
     indexes = made(box)
@@ -217,4 +190,27 @@ def test_a_text_without_direction_does_not_keep_others_from_their_vectors(tmp_pa
     assert indexes.embed(EMBEDDER, 10) == 0
 
     assert embedded_ids(indexes) == ["p:b"]
+    stop(box, indexes)
+
+
+def test_a_hand_edit_without_a_new_time_has_the_same_time_in_view_and_indexes(
+    tmp_path: Path,
+) -> None:
+    box = StoreBox(tmp_path)
+    indexes = made(box)
+    box.put(statement("a", "apple"), statement("b", "apple"))
+    box.fold()
+    box.edit(lambda data: data.replace(b"apple", b"cherry", 1))
+    box.store.reload()
+    record, built = box.store.view.get("p:a"), indexes.wait(0)
+    assert record is not None
+    assert built is not None
+    shown = record.header.timestamps.updated_utc
+    assert shown > NOW
+
+    since = Filter(updated_after=shown)
+    slot = built.columns.slots.find("p:a")
+
+    assert np.flatnonzero(built.columns.allowed(since, now=NOW)).tolist() == [slot]
+    assert [one for one, _ in built.keyword.search(analyse("cherry apple"), since)] == ["p:a"]
     stop(box, indexes)
