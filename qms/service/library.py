@@ -20,6 +20,7 @@ from qms.search.pipeline import Models
 from qms.search.sources import Source
 from qms.store.indexes import Built, StoreIndexes
 from qms.store.memory_store import MemoryStore
+from qms.store.options import IndexStatus, Problem
 from qms.telemetry import metrics
 
 log = logging.getLogger(__name__)
@@ -35,6 +36,9 @@ RETRY_S = 5.0
 
 RETRY_FACTOR = 20
 """They rest so many times as long as the attempt took, so that no large store keeps a core busy."""
+
+MEMORY_RETRY_S = 10.0
+"""How often it is tried to bring words to disk that are in memory only."""
 
 WAIT_S = 30.0
 """How long a search waits for indexes that are being made."""
@@ -87,6 +91,36 @@ class Library:
         indexes = self._indexes.get(project)
         return indexes.backlog if indexes else 0
 
+    def status(self, project: str) -> IndexStatus | None:
+        """Return how far the indexes of a project are."""
+        indexes = self._indexes.get(project)
+        return indexes.status() if indexes else None
+
+    def problems(self, project: str) -> list[Problem]:
+        """Return what a person should know of the indexes of a project."""
+        indexes = self._indexes.get(project)
+        return indexes.problems() if indexes else []
+
+    def rebuild(self, project: str, *, vectors: bool) -> int:
+        """Have indexes made anew in the background; return the number of this rebuild.
+
+        Raises:
+            UnavailableError: the project has none now.
+        """
+        indexes = self._indexes.get(project)
+        if indexes is None:
+            raise UnavailableError(f"the indexes of {project} are closed", project=project)
+        number = indexes.ask_rebuild(vectors=vectors)
+        self.wake()
+        return number
+
+    def distrust(self, project: str, reason: str) -> None:
+        """Have indexes made anew because something is wrong with them."""
+        indexes = self._indexes.get(project)
+        if indexes is not None:
+            indexes.distrust(reason)
+            self.wake()
+
     def models(self) -> Models:
         """Return the models that a search works with."""
         chosen = self._embedder()
@@ -130,26 +164,37 @@ class Library:
             return rest
         try:
             wait = self._tend(indexes, embedder)
-        except Exception as error:
+        except (OSError, UnavailableError) as error:
+            indexes.problem = getattr(error, "strerror", None) or type(error).__name__
+            log.warning("indexing postponed", extra={"project": project, "reason": str(error)})
+        except BaseException as error:  # a panic of tantivy is no Exception
             log.exception("indexing failed", extra={"project": project})
             indexes.problem = type(error).__name__
-            now = self._monotonic()
-            rest = max(RETRY_S, RETRY_FACTOR * (now - began))
-            indexes.rests_until = now + rest
-            return rest
-        indexes.problem = None
-        return wait
+            indexes.distrust(f"indexing failed ({type(error).__name__})")
+        else:
+            indexes.problem = None
+            return wait
+        now = self._monotonic()
+        rest = max(RETRY_S, RETRY_FACTOR * (now - began))
+        indexes.rests_until = now + rest
+        return rest
 
     def _tend(self, indexes: StoreIndexes, embedder: Embedder) -> float:
-        if not indexes.is_ready:
-            indexes.build(embedder)
+        if indexes.wants_making:
+            indexes.make(embedder)
         waiting = self._embed(indexes, embedder)
         indexes.compact()
-        quiet_for = self._monotonic() - self._changed_at
+        now = self._monotonic()
+        quiet_for = now - self._changed_at
+        save_in = indexes.save(now, is_quiet=quiet_for >= QUIET_S)
         indexes.commit(is_quiet=quiet_for >= QUIET_S)
-        if waiting:
+        if waiting or indexes.check_next():
             return 0.0
-        return math.inf if quiet_for >= QUIET_S else QUIET_S - quiet_for
+        indexes.return_to_disk()
+        if indexes.wants_making:
+            return 0.0
+        wait = math.inf if quiet_for >= QUIET_S else QUIET_S - quiet_for
+        return min(wait, save_in, MEMORY_RETRY_S if indexes.in_memory else math.inf)
 
     def _embed(self, indexes: StoreIndexes, embedder: Embedder) -> int:
         before, began = indexes.backlog, self._monotonic()
@@ -161,7 +206,7 @@ class Library:
 
     def _built(self, indexes: StoreIndexes) -> Built | None:
         if not self._in_background and not indexes.is_ready:
-            indexes.build(self._embedder().embedder)
+            indexes.make(self._embedder().embedder)
         # Whoever waited for what has failed would only keep a worker from other searches.
         return indexes.wait(0.0 if indexes.problem else WAIT_S)
 

@@ -202,6 +202,9 @@ class MemoryStore:
             found.append(self._problem(code, refusal.message))
         if side.failure is not None:
             found.append(self._problem("fileFailure", side.failure, "entries.jsonl"))
+        if self._writer.deaf is not None:
+            reason = f"what follows a commit failed once ({self._writer.deaf}): see the log"
+            found.append(self._problem("listenerFailed", reason))
         for note in self._notes:
             code, _, reason = note.partition(": ")
             found.append(self._problem(code, reason))

@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 from qms.domain.changes import ChangeSet
 from qms.domain.limits import DEFAULT_LIMITS
 from qms.domain.queries import Filter
-from qms.fsio.disk import Disk
-from qms.index.keyword_files import MANIFEST
+from qms.fsio.disk import Disk, FileIdentity
 from qms.index.keyword_query import analyse
 from qms.inference.hash_embedder import HashEmbedder
 from qms.search.pipeline import Models, search
 from qms.search.query import SearchQuery
 from qms.search.sources import Source
 from qms.store.draft import Draft
+from qms.store.index_files import WORDS_FOLDER
 from qms.store.indexes import StoreIndexes
 from tests.support.boxes import NOW, StoreBox, statement
 
@@ -30,7 +30,7 @@ FOLDER = "indexes"
 
 def made(box: StoreBox) -> StoreIndexes:
     indexes = StoreIndexes(box.store, box.folder / FOLDER, box.disk)
-    indexes.build(EMBEDDER)
+    indexes.make(EMBEDDER)
     return indexes
 
 
@@ -88,14 +88,14 @@ def test_a_start_without_searches_after_a_lost_base_leaves_no_old_words(tmp_path
 
 
 class NoWords(Disk):
-    """A disk that does not take the keyword index while `is_full`."""
+    """A disk on which the files of words cannot be summed while `is_failing`."""
 
-    is_full = False
+    is_failing = False
 
-    def put(self, path: Path, data: bytes, *, mode: int = 0o600) -> None:
-        if self.is_full and path.name == MANIFEST:
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        super().put(path, data, mode=mode)
+    def identity(self, path: Path) -> FileIdentity | None:
+        if self.is_failing and path.parent.name == WORDS_FOLDER:
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        return super().identity(path)
 
 
 def test_vectors_are_saved_even_if_words_cannot_be(tmp_path: Path) -> None:
@@ -104,9 +104,9 @@ def test_vectors_are_saved_even_if_words_cannot_be(tmp_path: Path) -> None:
     indexes = made(box)
     box.put(statement("a", "apple"))
     indexes.embed(EMBEDDER, 10)
-    disk.is_full = True
+    disk.is_failing = True
     stop(box, indexes)
-    disk.is_full = False
+    disk.is_failing = False
 
     again = made(box)
 
@@ -129,7 +129,7 @@ def test_changes_before_the_indexes_are_made_are_not_kept_for_them(tmp_path: Pat
     ]
 
     assert held == []
-    indexes.build(EMBEDDER)
+    indexes.make(EMBEDDER)
     assert words(box, indexes, "apple") == ["a"]
     stop(box, indexes)
 
