@@ -8,7 +8,17 @@ from typing import NoReturn, TextIO
 
 import click
 
-from qms.cli import editing, keys, listing, output, reading, searching, stores, writing
+from qms.cli import (
+    editing,
+    keys,
+    listing,
+    output,
+    reading,
+    rebuilding,
+    searching,
+    stores,
+    writing,
+)
 from qms.cli.arguments import PROGRAM, refused_option, verb_first
 from qms.domain.errors import InvalidInputError, QmsError
 from qms.version import __version__
@@ -38,6 +48,7 @@ for _verb in (
     writing.delete,
     editing.edit,
     stores.stores,
+    rebuilding.rebuild,
     keys.keys,
 ):
     program.add_command(_verb)

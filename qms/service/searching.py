@@ -64,14 +64,20 @@ def search_entries(call: Call, request: SearchRequest) -> SearchAnswer:
         shown[result.id] = _scored(result, request.include)
         return len(msgspec.json.encode(shown[result.id]))
 
-    found = search(
-        _sources(call, request.query),
-        request.query,
-        models=call.house.library.models(),
-        limits=call.settings.global_.limits,
-        now=call.now,
-        size_of=size_of,
-    )
+    sources = _sources(call, request.query)
+    try:
+        found = search(
+            sources,
+            request.query,
+            models=call.house.library.models(),
+            limits=call.settings.global_.limits,
+            now=call.now,
+            size_of=size_of,
+        )
+    except (Exception, KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException as panic:  # a native library gave up: what it read may be damaged
+        raise _distrusted(call, sources, panic) from panic
     return SearchAnswer(
         results=[
             _with_snippet(shown.get(result.id) or _scored(result, request.include), result, found)
@@ -92,6 +98,12 @@ def _sources(call: Call, query: SearchQuery) -> list[Source]:
             store = call.house.catalog.get(shared)
             sources.append(library.source(store, now=call.now, with_superseded=with_superseded))
     return sources
+
+
+def _distrusted(call: Call, sources: list[Source], panic: BaseException) -> UnavailableError:
+    for source in sources:
+        call.house.library.distrust(source.project, f"a search failed ({type(panic).__name__})")
+    return UnavailableError("the index may be damaged and is made anew: try again in a moment")
 
 
 def _scored(result: Result, include: Include) -> ScoredEntry:

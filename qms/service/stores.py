@@ -3,7 +3,7 @@
 from typing import Any
 
 from qms.service.calls import Call
-from qms.service.requests import NoArguments, Response
+from qms.service.requests import NoArguments, Request, Response
 from qms.store.options import Problem, ReloadReport
 
 
@@ -17,6 +17,20 @@ class ConflictList(Response, frozen=True):
     """Conflict copies: the version that lost, and against what."""
 
     items: list[dict[str, Any]]
+
+
+class RebuildRequest(Request, frozen=True):
+    """Whether vectors are to be computed again, too."""
+
+    vectors: bool = False
+
+
+class RebuildAnswer(Response, frozen=True):
+    """What was asked for; it is done once `indexes.rebuilds` of the store's health reaches it."""
+
+    queued: bool
+    vectors: bool
+    rebuild: int
 
 
 def reload_store(call: Call, _request: NoArguments) -> ReloadReport:
@@ -42,6 +56,13 @@ def list_problems(call: Call, _request: NoArguments) -> ProblemList:
 def list_conflicts(call: Call, _request: NoArguments) -> ConflictList:
     """Return the conflict copies."""
     return ConflictList(items=call.store.conflicts())
+
+
+def rebuild_indexes(call: Call, request: RebuildRequest) -> RebuildAnswer:
+    """Have the indexes of the project made anew, while searches go on with those there are."""
+    project = call.store.project
+    number = call.house.library.rebuild(project, vectors=request.vectors)
+    return RebuildAnswer(queued=True, vectors=request.vectors, rebuild=number)
 
 
 def verify_store(call: Call, _request: NoArguments) -> ProblemList:

@@ -226,6 +226,17 @@ TABLE: tuple[Command, ...] = (
         idempotent=True,
     ),
     Command(
+        name="rebuildIndexes",
+        toolset="system",
+        least=AccessTier.ADMIN,
+        request=stores.RebuildRequest,
+        response=stores.RebuildAnswer,
+        handler=stores.rebuild_indexes,
+        help="Make the project's indexes anew in the background; health says how far it is",
+        example={"vectors": True},
+        idempotent=True,
+    ),
+    Command(
         name="verifyStore",
         toolset="system",
         least=AccessTier.ADMIN,

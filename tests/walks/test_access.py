@@ -54,6 +54,7 @@ LEAST = {
     "archiveStats": "reader",
     "gc": "writer",
     "reloadStore": "admin",
+    "rebuildIndexes": "admin",
     "acceptHeld": "admin",
     "rejectHeld": "admin",
     "listProblems": "admin",
