@@ -15,6 +15,7 @@ import msgspec
 
 from qms.fsio.disk import Disk, FileIdentity
 from qms.index.keyword_summary import Summary
+from qms.index.seal import seal, unseal
 
 log = logging.getLogger(__name__)
 
@@ -72,11 +73,6 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     vectors: VectorsPart | None = None
 
 
-class _Sealed(msgspec.Struct, frozen=True):
-    sha256: str
-    content: msgspec.Raw
-
-
 class _Format(msgspec.Struct, frozen=True):
     format: int
 
@@ -126,10 +122,8 @@ class ManifestFile:
             self._write(msgspec.structs.replace(self._content, vectors=part))
 
     def _write(self, manifest: Manifest) -> None:
-        content = msgspec.json.encode(manifest)
-        sealed = _Sealed(hashlib.sha256(content).hexdigest(), msgspec.Raw(content))
         self._disk.make_folder(self._path.parent)
-        self._disk.put(self._path, msgspec.json.encode(sealed))
+        self._disk.put(self._path, seal(msgspec.json.encode(manifest)))
         self._content = manifest
 
     def _read(self) -> Manifest:
@@ -146,10 +140,7 @@ class ManifestFile:
 
 def _opened(data: bytes) -> Manifest:
     """Return a manifest whose seal is whole; raise ValueError for any other."""
-    sealed = msgspec.json.decode(data, type=_Sealed)
-    content = bytes(sealed.content)
-    if hashlib.sha256(content).hexdigest() != sealed.sha256:
-        raise ValueError("it does not match its checksum")
+    content = unseal(data)
     found = msgspec.json.decode(content, type=_Format).format
     if found != FORMAT:
         raise ValueError(f"format {found}, this version reads {FORMAT}")

@@ -21,6 +21,7 @@ from qms.search.sources import Source
 from qms.store.indexes import Built, StoreIndexes
 from qms.store.memory_store import MemoryStore
 from qms.store.options import IndexStatus, Problem
+from qms.store.summaries import SUMMARIES_FILE, SummaryCache
 from qms.telemetry import metrics
 
 log = logging.getLogger(__name__)
@@ -39,6 +40,9 @@ RETRY_FACTOR = 20
 
 MEMORY_RETRY_S = 10.0
 """How often it is tried to bring words to disk that are in memory only."""
+
+SUMMARIES_S = 5.0
+"""Summaries that were made are written at most so often."""
 
 WAIT_S = 30.0
 """How long a search waits for indexes that are being made."""
@@ -62,8 +66,9 @@ class Library:
         self._lock = threading.Lock()
         self._opening = threading.Lock()
         self._indexes: dict[str, StoreIndexes] = {}
+        self._summaries: dict[str, SummaryCache] = {}
         self._chosen: Chosen | None = None
-        self._changed_at = -math.inf
+        self._changed_at = self._summaries_due = -math.inf
         self.wake: Callable[[], None] = lambda: None
 
     @property
@@ -74,8 +79,11 @@ class Library:
     def add(self, store: MemoryStore, folder: Path) -> None:
         """Keep the indexes of a store that was opened, in this folder."""
         indexes = StoreIndexes(store, folder, self._disk)
+        summaries = SummaryCache(folder / SUMMARIES_FILE, self._disk)
+        store.subscribe(summaries.follow)
         with self._lock:
             self._indexes[store.project] = indexes
+            self._summaries[store.project] = summaries
         store.subscribe(lambda _sequence, _changes: self._note_change())
         self.wake()
 
@@ -83,8 +91,15 @@ class Library:
         """Save and forget the indexes of a store that was closed."""
         with self._lock:
             indexes = self._indexes.pop(project, None)
+            summaries = self._summaries.pop(project, None)
         if indexes is not None:
             indexes.close()
+        if summaries is not None:
+            summaries.save()
+
+    def summaries(self, project: str) -> SummaryCache | None:
+        """Return the summaries that are kept of a project."""
+        return self._summaries.get(project)
 
     def backlog(self, project: str) -> int:
         """Return how many entries of a project wait for their vectors."""
@@ -121,6 +136,10 @@ class Library:
             indexes.distrust(reason)
             self.wake()
 
+    def embedder(self) -> Embedder:
+        """Return the embedder in use, opening it if need be."""
+        return self._embedder().embedder
+
     def models(self) -> Models:
         """Return the models that a search works with."""
         chosen = self._embedder()
@@ -153,8 +172,19 @@ class Library:
         embedder = self._embedder().embedder
         with self._lock:
             everything = list(self._indexes.items())
+            kept = list(self._summaries.values())
         waits = [self._attempt(project, indexes, embedder) for project, indexes in everything]
-        return min(waits, default=math.inf)
+        return min([*waits, self._save_summaries(kept)])
+
+    def _save_summaries(self, kept: list[SummaryCache]) -> float:
+        changed = [summaries for summaries in kept if summaries.is_changed]
+        wait = self._summaries_due - self._monotonic()
+        if not changed or wait > 0:
+            return max(wait, 0.0) if changed else math.inf
+        for summaries in changed:
+            summaries.save()
+        self._summaries_due = self._monotonic() + SUMMARIES_S
+        return math.inf
 
     def _attempt(self, project: str, indexes: StoreIndexes, embedder: Embedder) -> float:
         # Indexes that cannot be made or written must not keep other stores from theirs.

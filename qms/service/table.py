@@ -9,6 +9,7 @@ from qms.service import (
     listing,
     searching,
     stores,
+    summaries,
     system,
 )
 from qms.service.answers import EntryAnswer
@@ -92,6 +93,18 @@ TABLE: tuple[Command, ...] = (
         handler=searching.search_entries,
         help="Find entries by words and meaning, best first",
         example={"query": {"text": "when does the index get rebuilt", "maxResults": 5}},
+        read_only=True,
+        idempotent=True,
+    ),
+    Command(
+        name="summaries",
+        toolset="core",
+        least=AccessTier.READER,
+        request=summaries.SummariesRequest,
+        response=summaries.SummariesAnswer,
+        handler=summaries.summaries,
+        help="Sum up entries in a few sentences of their own",
+        example={"ids": [_ID]},
         read_only=True,
         idempotent=True,
     ),
