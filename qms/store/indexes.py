@@ -310,8 +310,11 @@ class StoreIndexes:
             return self._fresh_words(view, documents)
         try:
             built.keyword.rebuild(self._counted(documents), sequence=view.sequence)
-        except UnavailableError:
+        except (KeyboardInterrupt, SystemExit):
+            raise
+        except BaseException:  # a panic of tantivy is no Exception
             # What is on disk may be what keeps tantivy from writing.
+            log.exception("words are made in an empty folder")
             return self._fresh_words(view, documents)
         return built.keyword
 

@@ -282,6 +282,28 @@ def test_a_panic_while_words_are_written_does_not_end_the_work(
     box.close()
 
 
+@pytest.mark.fault("F09")
+def test_files_that_are_spoiled_while_they_are_in_use_give_way_to_new_ones(tmp_path: Path) -> None:
+    box, now = stored(tmp_path), [0.0]
+    library = library_of(box, now)
+    library.work()
+    meta = box.folder / "indexes" / "tantivy" / "meta.json"
+    meta.write_bytes(b"no longer what tantivy wrote")
+
+    library.rebuild("p", vectors=False)
+    library.work()
+
+    assert library.problems("p") == []
+    source = library.source(box.store, now=NOW, with_superseded=False)
+    assert [one for one, _ in source.keyword.search(analyse("pear"))] == ["p:pear"]
+    library.drop("p")
+    box.close()
+    again = opened(box)
+    assert again.backlog == 0
+    check_serving(box, again)
+    box.close()
+
+
 @contextmanager
 def read_only(folder: Path) -> Iterator[None]:
     """Make everything below a folder read-only by a bind mount on itself."""

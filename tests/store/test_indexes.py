@@ -214,3 +214,27 @@ def test_a_hand_edit_without_a_new_time_has_the_same_time_in_view_and_indexes(
     assert np.flatnonzero(built.columns.allowed(since, now=NOW)).tolist() == [slot]
     assert [one for one, _ in built.keyword.search(analyse("cherry apple"), since)] == ["p:a"]
     stop(box, indexes)
+
+
+def test_after_a_start_words_have_the_time_that_the_view_has_then(tmp_path: Path) -> None:
+    box = StoreBox(tmp_path)
+    indexes = made(box)
+    box.put(statement("a", "apple"), statement("b", "apple"))
+    box.fold()
+    box.edit(lambda data: data.replace(b"apple", b"cherry", 1))
+    box.store.reload()
+    record = box.store.view.get("p:a")
+    assert record is not None
+    since = Filter(updated_after=record.header.timestamps.updated_utc)
+    stop(box, indexes)
+
+    again = made(box)
+
+    record, built = box.store.view.get("p:a"), again.wait(0)
+    assert record is not None
+    assert built is not None
+    is_shown = record.header.timestamps.updated_utc >= NOW
+    found = [one for one, _ in built.keyword.search(analyse("cherry"), since)]
+    assert found == (["p:a"] if is_shown else [])
+    assert bool(built.columns.allowed(since, now=NOW).any()) is is_shown
+    stop(box, again)
