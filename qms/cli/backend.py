@@ -31,5 +31,8 @@ class Backend(Protocol):
     def projects(self) -> list[str]:
         """Return the projects that the caller may see."""
 
+    def work_on(self) -> None:
+        """Have what commands leave to be done in the background done from now on."""
+
     def close(self) -> None:
         """Give back what is held."""

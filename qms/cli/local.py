@@ -56,6 +56,10 @@ class Local:
         """Return every project of the root."""
         return list(self._services.settings.endpoints)
 
+    def work_on(self) -> None:
+        """Let the librarian work, as on a server."""
+        self._opened.runtime.start_librarian()
+
     def close(self) -> None:
         """Fold, close, and give the root back."""
         try:

@@ -14,14 +14,21 @@ _LABEL_COLUMNS = 12
 
 
 @click.command(cls=Verb, example="memoryctl get default:release-train")
+@click.option("--summary", is_flag=True, help="Only what it says, in a few sentences.")
 @click.argument("entry_id", metavar="ID")
 @shared_options
-def get(asked: Asked, entry_id: str) -> None:
+def get(asked: Asked, entry_id: str, summary: bool) -> None:
     """Show one memory, by its id."""
+    command: str = "getEntry"
+    request: dict[str, Any] = {"id": entry_id}
+    if summary:
+        command, request = "summaries", {"ids": [entry_id]}
     with open_session(asked) as session:
-        found = session.call(session.project_of(entry_id), "getEntry", {"id": entry_id})
+        found = session.call(session.project_of(entry_id), command, request)
     if asked.as_json:
         output.answer(found)
+    elif summary:
+        output.text(found["summaries"][0]["summary"])
     else:
         show(found["entry"], found["version"])
 

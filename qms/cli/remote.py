@@ -67,6 +67,9 @@ class Remote:
             raise _error(answer, status, self._url)
         return [store["name"] for store in stores]
 
+    def work_on(self) -> None:
+        """Do nothing: a server works by itself."""
+
     def close(self) -> None:
         """Close the connection."""
         self._connection.close()

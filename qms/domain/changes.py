@@ -7,6 +7,9 @@ from datetime import datetime
 
 import msgspec
 
+HAND_EDIT = "handEdit"
+"""The command of a ChangeSet that a person made in the file."""
+
 
 class Put(msgspec.Struct, frozen=True, tag="put", tag_field="op", rename="camel", gc=False):
     """An entry is created or replaced; `entry` is its line as it will stand in the file."""

@@ -1,7 +1,7 @@
 """What the inside of the house asks of a model, whichever implementation stands behind it."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 if TYPE_CHECKING:  # numpy's types only: the domain itself computes nothing with arrays
     import numpy as np
@@ -47,3 +47,14 @@ class Reranker(Protocol):
         Raises:
             UnavailableError: the model fails; the message says how.
         """
+
+
+class Summarizer(Protocol):
+    """Says in a few sentences what a text says; safe to share by threads."""
+
+    @property
+    def method(self) -> Literal["extractive", "llm"]:
+        """Return how summaries are made, as answers name it."""
+
+    def summarize(self, text: str) -> str:
+        """Return a summary of a text that is not blank."""

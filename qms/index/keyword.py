@@ -26,13 +26,11 @@ from qms.index.documents import IndexDocument
 from qms.index.keyword_fields import EXACT, NAMES, STEM, field_tokens, main_languages
 from qms.index.keyword_files import (
     FORMAT,
-    FileSum,
-    Manifest,
     RefusedError,
+    Unchecked,
+    check_files,
     empty_folder,
-    read_manifest,
     sum_files,
-    write_manifest,
 )
 from qms.index.keyword_filter import Conditions
 from qms.index.keyword_query import (
@@ -48,7 +46,6 @@ from qms.index.keyword_segments import (
     SCHEMA_FINGERPRINT,
     FileStatistics,
     Segments,
-    Summary,
     Tally,
     WriterDiedError,
     WriterFactory,
@@ -56,6 +53,8 @@ from qms.index.keyword_segments import (
     key_of,
     open_writer,
 )
+from qms.index.keyword_summary import Summary
+from qms.index.manifest import FileSum, ManifestFile, WordsPart
 from qms.index.overlay import Change, Generation, Overlay
 from qms.index.snippets import snippet
 
@@ -91,43 +90,59 @@ class KeywordIndex:
         folder: Path | None,
         *,
         disk: Disk,
-        manifest: Manifest | None = None,
+        book: ManifestFile | None = None,
+        part: WordsPart | None = None,
         refused: str | None = None,
         make_writer: WriterFactory = open_writer,
     ) -> None:
         self.refused = refused
-        self.sequence = manifest.sequence if manifest else NOTHING
+        self.sequence = part.sequence if part else NOTHING
+        self.unchecked: Unchecked = []
+        self.retimed: set[str] = set(part.retimed if part else ())
+        """Entries that are in the files with a time that a new process will not know."""
         self._folder = folder
         self._disk = disk
-        self._sums: dict[str, FileSum] = manifest.files if manifest else {}
+        self._book = book
+        self._sums: dict[str, FileSum] = part.files if part else {}
         self._segments = Segments(folder, make_writer)
-        self._ids: dict[int, str] | None = None if manifest else {}
+        self._ids: dict[int, str] | None = None if part else {}
         self._applying = Lock()
         self._reading = Lock()
         self._committing = Lock()
-        self._state = self._load_state(manifest.summary if manifest else Summary(), (Generation(),))
+        self._state = self._load_state(part.summary if part else Summary(), (Generation(),))
 
     @classmethod
     def open(
-        cls, folder: Path | None, *, disk: Disk, make_writer: WriterFactory = open_writer
+        cls,
+        folder: Path | None,
+        *,
+        disk: Disk,
+        book: ManifestFile | None = None,
+        make_writer: WriterFactory = open_writer,
     ) -> "KeywordIndex":
         """Open the index of a folder, or an empty one in RAM when there is no folder.
 
         What is damaged or older is emptied: `refused` then says why, `sequence` is `NOTHING`, and
-        the caller rebuilds. Searches work all the while.
+        the caller rebuilds. Searches work all the while. `unchecked` is left to be compared.
+
+        Raises:
+            OSError, ValueError: the folder cannot be written, and an index has to be made in it.
         """
         if folder is None:
             return cls(None, disk=disk, make_writer=make_writer)
+        book = book or ManifestFile.beside(folder, disk)
         try:
-            manifest = read_manifest(folder, SCHEMA_FINGERPRINT, disk)
-            return cls(folder, disk=disk, manifest=manifest, make_writer=make_writer)
+            part, unchecked = check_files(folder, SCHEMA_FINGERPRINT, book, disk)
+            opened = cls(folder, disk=disk, book=book, part=part, make_writer=make_writer)
+            opened.unchecked = unchecked
+            return opened
         except (RefusedError, ValueError, OSError) as error:
             refused = None
             if folder.exists() and any(folder.iterdir()):
                 refused = str(error)
                 log.warning("keyword index refused", extra={"reason": refused})
             empty_folder(folder, disk)
-            return cls(folder, disk=disk, refused=refused, make_writer=make_writer)
+            return cls(folder, disk=disk, book=book, refused=refused, make_writer=make_writer)
 
     @property
     def pending(self) -> int:
@@ -330,17 +345,20 @@ class KeywordIndex:
 
     def _save(self, sequence: int) -> None:
         self.sequence = sequence
-        if self._folder is None:
+        if self._folder is None or self._book is None:
             return
-        self._sums = sum_files(self._folder, self._sums)
-        manifest = Manifest(
-            format=FORMAT,
-            schema=SCHEMA_FINGERPRINT,
-            sequence=sequence,
-            summary=self._state.files.summary,
-            files=self._sums,
-        )
         try:
-            write_manifest(self._folder, manifest, self._disk)
+            self._sums = sum_files(self._folder, self._disk, self._sums)
+            self._book.put_words(
+                WordsPart(
+                    format=FORMAT,
+                    schema=SCHEMA_FINGERPRINT,
+                    sequence=sequence,
+                    entries=self._state.files.documents,
+                    summary=self._state.files.summary,
+                    retimed=sorted(self.retimed),
+                    files=self._sums,
+                )
+            )
         except OSError as error:
             raise UnavailableError("the keyword index cannot be saved now") from error

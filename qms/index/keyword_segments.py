@@ -10,8 +10,6 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import msgspec
-
 from qms.index.documents import IndexDocument
 from qms.index.keyword_fields import TEXT_FIELDS, FieldTokens
 from qms.index.keyword_filter import (
@@ -28,6 +26,7 @@ from qms.index.keyword_filter import (
     required_terms,
 )
 from qms.index.keyword_query import Clause, Plan
+from qms.index.keyword_summary import Summary
 
 if TYPE_CHECKING:
     from tantivy import Index, IndexWriter, Query, Schema, Searcher
@@ -59,24 +58,6 @@ class WriterDiedError(Exception):
 def key_of(entry_id: str) -> int:
     """Return the number that stands for an id in the files, where a number is read far faster."""
     return int.from_bytes(blake2b(entry_id.encode(), digest_size=8).digest(), "big")
-
-
-class Summary(msgspec.Struct, frozen=True):
-    """What is remembered of the entries in the files.
-
-    Removed ones still count as to languages; a sample is a term that a field holds.
-    """
-
-    languages: dict[str, int] = {}
-    samples: dict[str, str] = {}
-
-    def joined(self, other: "Summary") -> "Summary":
-        """Return the summary of both."""
-        languages = {
-            name: self.languages.get(name, 0) + other.languages.get(name, 0)
-            for name in {**self.languages, **other.languages}
-        }
-        return Summary(languages, {**self.samples, **other.samples})
 
 
 class Tally:

@@ -9,17 +9,17 @@ lock and searches them without it; what is written meanwhile it does not see.
 
 import math
 import threading
-from collections.abc import Iterable
-from pathlib import Path
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+import msgspec
 import numpy as np
 
-from qms.fsio.disk import Disk
 from qms.index.arrays import BoolArray, FloatArray, IntArray, grown, room_for
 from qms.index.slots import Slots
-from qms.index.vector_codes import decode, encode, unit_query, unit_vectors
-from qms.index.vector_file import Refusal, VectorContent, read_vectors, write_vectors
+from qms.index.vector_blocks import Block, Refusal, SavedSums
+from qms.index.vector_codes import ByteArray, LowArray, decode, encode, unit_query, unit_vectors
+from qms.index.vector_file import Counts, VectorFile
 from qms.index.vector_moments import Moments, RunningSums, sums_of
 from qms.index.vector_pieces import Pieces
 
@@ -59,6 +59,7 @@ class VectorIndex:
         self._first = np.zeros(0, np.int64)
         self._lengths = np.zeros(0, np.uint8)
         self._marks = np.zeros(0, np.uint64)
+        self._unsaved: dict[str, None] = {}
         self._writing = threading.RLock()
         self._moment = threading.Lock()
 
@@ -96,25 +97,22 @@ class VectorIndex:
             self._make_room(int(owners.max()), len(high))
             sums = self._sums.changed(decode(high, low), self._vectors_of(owners))
             with self._moment:
-                self._drop(owners)
-                start = self._pieces.append(np.repeat(owners, lengths), high, low)
-                self._first[owners] = start + np.cumsum(lengths) - lengths
-                self._lengths[owners] = lengths
+                self._place(owners, lengths, high, low)
                 self._marks[owners] = [entry.mark for entry in given]
-                self._entries += len(owners)
                 self._sums = sums
+            self._unsaved.update(dict.fromkeys(entry.entry_id for entry in given))
 
     def remove(self, entry_id: str) -> None:
         """Take the vectors of an entry out, if it has any."""
         with self._writing:
-            owners = np.array([slot for slot in [self.slots.find(entry_id)] if slot is not None])
-            owners = owners[owners < len(self._lengths)].astype(np.int64)
+            owners = self._owners([entry_id])
             removed = self._vectors_of(owners)
             if len(removed):
                 sums = self._sums.changed(removed[:0], removed)
                 with self._moment:
                     self._drop(owners)
                     self._sums = sums
+                self._unsaved[entry_id] = None
 
     def mark_of(self, entry_id: str) -> int | None:
         """Return the mark of an entry's vectors, or None when it has none."""
@@ -230,71 +228,121 @@ class VectorIndex:
             for entry_id in self.ids():
                 if slots.find(entry_id) is None:
                     self.remove(entry_id)
-            result._adopt(self._content(self.sequence))
+            result._restore([self._whole()])
+            result._unsaved = dict(self._unsaved)
+        result.sequence = self.sequence
         return result
 
-    def save(self, path: Path, disk: Disk, *, sequence: int) -> None:
-        """Write the vectors into a file, which is the old or the new one at every moment.
+    @property
+    def unsaved(self) -> int:
+        """Return how many entries a save would write."""
+        return len(self._unsaved)
+
+    def save(self, file: VectorFile, *, sequence: int, is_last: bool = False) -> None:
+        """Bring into a file what is not in it; readers and writers go on meanwhile.
+
+        The last save of a process writes the sums too, so that the next start need not add up.
 
         Raises:
-            OSError: the old file is as it was.
+            OSError: the file counts as it was, and the same is unsaved as before.
         """
         with self._writing:
-            write_vectors(path, disk, self._content(sequence))
-            self.sequence = sequence
+            taken, self._unsaved = self._unsaved, {}
+            is_whole = file.wants_all(self._sums.pieces)
+            block = self._whole() if is_whole else self._part(taken)
+            sums = block.sums
+            if not is_whole and (file.wants_sums(len(block.rows)) or is_last):
+                sums = SavedSums(self._sums.total, self._sums.squares)
+            counts = Counts(sequence, self._entries, self._sums.pieces)
+        if not taken and not is_whole:
+            return
+        try:
+            (file.rewrite if is_whole else file.append)(
+                msgspec.structs.replace(block, sums=sums), counts
+            )
+        except BaseException:
+            with self._writing:
+                self._unsaved = {**taken, **self._unsaved}
+            raise
+        self.sequence = sequence
 
     @classmethod
     def load(
         cls,
-        path: Path,
-        disk: Disk,
+        file: VectorFile,
         *,
-        dimension: int,
-        model_id: str,
         slots: Slots | None = None,
         threads: int = 1,
     ) -> "VectorIndex | Refusal":
         """Return the index that a file holds, or why the file is not used."""
-        content = read_vectors(path, disk, dimension=dimension, model_id=model_id)
-        if isinstance(content, Refusal):
-            return content
-        result = cls(dimension, model_id, slots=slots, threads=threads)
-        result._adopt(content)
+        blocks = file.read()
+        if isinstance(blocks, Refusal):
+            return blocks
+        result = cls(file.dimension, file.model_id, slots=slots, threads=threads)
+        result._restore(blocks)
         return result
 
-    def _content(self, sequence: int) -> VectorContent:
+    def _whole(self) -> Block:
         pieces = self._pieces
         rows = np.flatnonzero(pieces.live[: pieces.count])
         owners = pieces.owners[rows]
         owners = owners[np.flatnonzero(np.diff(owners, prepend=-1))]
-        return VectorContent(
-            model_id=self.model_id,
-            sequence=sequence,
+        sums = SavedSums(self._sums.total, self._sums.squares)
+        return self._block(owners, rows, removed=[], sums=sums)
+
+    def _part(self, entry_ids: Iterable[str]) -> Block:
+        kept = [one for one in entry_ids if self.mark_of(one) is not None]
+        owners = self._owners(kept)
+        rows, _ = self._rows_of(owners)
+        removed = [one for one in entry_ids if self.mark_of(one) is None]
+        return self._block(owners, rows, removed=removed, sums=None)
+
+    def _block(
+        self, owners: IntArray, rows: IntArray, *, removed: list[str], sums: SavedSums | None
+    ) -> Block:
+        return Block(
             ids=self.slots.ids_of(owners.tolist()),
             lengths=self._lengths[owners],
             marks=self._marks[owners],
-            total=self._sums.total,
-            squares=self._sums.squares,
-            high=pieces.high,
-            low=pieces.low,
+            high=self._pieces.high,
+            low=self._pieces.low,
             rows=rows,
+            removed=removed,
+            sums=sums,
         )
 
-    def _adopt(self, content: VectorContent) -> None:
+    def _restore(self, blocks: Sequence[Block]) -> None:
         """Fill an empty index."""
-        owners = np.array([self.slots.claim(entry_id) for entry_id in content.ids], np.int64)
-        pieces = Pieces(self.dimension, len(content.rows), self._threads)
-        pieces.append(
-            np.repeat(owners, content.lengths),
-            content.high[content.rows],
-            content.low[content.rows],
-        )
-        self._reach(int(owners.max(initial=-1)))
-        self._lengths[owners], self._marks[owners] = content.lengths, content.marks
-        self._sums = RunningSums(pieces.count, content.total.copy(), content.squares.copy())
-        self._entries = len(owners)
-        self.sequence = content.sequence
-        self._swap(pieces)
+        pieces = sum(len(block.rows) for block in blocks)
+        self._pieces = Pieces(self.dimension, pieces, self._threads)
+        summed = max((n for n, block in enumerate(blocks) if block.sums is not None), default=-1)
+        for number, block in enumerate(blocks):
+            owners = np.array([self.slots.claim(one) for one in block.ids], np.int64)
+            self._reach(int(owners.max(initial=-1)))
+            gone = self._owners(block.removed)
+            high, low = block.high[block.rows], block.low[block.rows]
+            if number > summed:
+                old = self._vectors_of(np.concatenate((owners, gone)))
+                self._sums = self._sums.changed(decode(high, low), old)
+            self._drop(gone)
+            self._place(owners, block.lengths.astype(np.int64), high, low)
+            self._marks[owners] = block.marks
+            if number == summed and block.sums is not None:
+                live = int(np.count_nonzero(self._pieces.live))
+                self._sums = RunningSums(live, block.sums.total, block.sums.squares)
+
+    def _place(self, owners: IntArray, lengths: IntArray, high: ByteArray, low: LowArray) -> None:
+        """Let entries have these rows and no others; there is room for them."""
+        self._drop(owners)
+        start = self._pieces.append(np.repeat(owners, lengths), high, low)
+        self._first[owners] = start + np.cumsum(lengths) - lengths
+        self._lengths[owners] = lengths
+        self._entries += len(owners)
+
+    def _owners(self, entry_ids: Iterable[str]) -> IntArray:
+        """Return the slots of entries that may have vectors."""
+        found = [slot for one in entry_ids if (slot := self.slots.find(one)) is not None]
+        return np.array([slot for slot in found if slot < len(self._lengths)], np.int64)
 
     def _enough_for(self, k: int) -> int:
         """Return how many pieces probably hold the best `k` entries."""

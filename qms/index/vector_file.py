@@ -1,181 +1,170 @@
-"""The file of a vector index.
+"""The file of a vector index: written whole now and then, appended to in between.
 
-    magic 8 bytes, head (lengths and numbers), model id, ids one a line, vectors an id, marks,
-    sum and squares, high bytes, low bytes, crc32 of everything before it
-
-All numbers are little-endian. A checksum over the whole makes any flipped byte a refusal; so do
-another model, another dimension and a length that does not fit the head.
+The manifest says how much of the file counts and what its sha256 is. What a killed process left
+behind that length was never vouched for: it is not read, and the next append goes over it.
 """
 
-import struct
-import zlib
+import hashlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import msgspec
-import numpy as np
-import numpy.typing as npt
 
 from qms.fsio.disk import Disk
-from qms.index.arrays import IntArray
-from qms.index.vector_codes import MAX_PIECES, ByteArray, LowArray
+from qms.index.manifest import FileSum, ManifestFile, VectorsPart
+from qms.index.vector_blocks import FORMAT, Block, Refusal, block_bytes, head_bytes, parse
 
-_MAGIC = b"QMSVECT\n"
-_FORMAT = 1
-_HEAD = struct.Struct("<IIQQQQI")
-_CHECKSUM = struct.Struct("<I")
-_CHUNK_ROWS = 4096
+if TYPE_CHECKING:
+    from hashlib import _Hash
 
+MOST_DEAD = 4096
+"""So many vectors in the file may be outdated, however few others there are."""
 
-class Refusal(msgspec.Struct, frozen=True):
-    """Why a file is not used."""
-
-    reason: str
+SUMS_EVERY = 4096
+"""After so many vectors their sums are written too: adding them up again would slow the start."""
 
 
-class VectorContent(msgspec.Struct, frozen=True, kw_only=True):
-    """What a file holds."""
+class Counts(msgspec.Struct, frozen=True):
+    """What an index holds when it is saved."""
 
-    model_id: str
     sequence: int
-    ids: list[str]
-    lengths: npt.NDArray[np.uint8]
-    """How many vectors each id has; they stand together, in the order of the ids."""
-    marks: npt.NDArray[np.uint64]
-    total: npt.NDArray[np.float64]
-    squares: npt.NDArray[np.float64]
-    high: ByteArray
-    low: LowArray
-    rows: IntArray
-    """Which rows of the bytes are meant."""
+    entries: int
+    pieces: int
 
 
-def write_vectors(path: Path, disk: Disk, content: VectorContent) -> None:
-    """Write a whole file so that a reader sees the old or the new one.
+class VectorFile:
+    """One store's file of vectors; one thread at a time."""
 
-    Raises:
-        OSError: the old file is as it was.
-    """
-    temporary = path.with_name(path.name + ".tmp")
-    disk.write_new(temporary, _with_checksum(_parts(content)))
-    disk.replace(temporary, path)
-    disk.sync_folder(path.parent)
+    def __init__(
+        self,
+        path: Path,
+        disk: Disk,
+        *,
+        dimension: int,
+        model_id: str,
+        book: ManifestFile | None = None,
+    ) -> None:
+        self._path = path
+        self._disk = disk
+        self.dimension = dimension
+        self.model_id = model_id
+        self._book = book or ManifestFile.beside(path, disk)
+        self._digest: _Hash | None = None
+        self._size = 0
+        self._pieces = 0
+        self._unsummed = 0
+
+    def read(self) -> list[Block] | Refusal:
+        """Return the blocks that the manifest vouches for, or why the file cannot be used."""
+        part = self._book.vectors
+        if part is None:
+            return Refusal(self._book.refused or "the manifest does not vouch for vectors")
+        if (reason := self._misfit(part)) is not None:
+            return Refusal(reason)
+        try:
+            data = self._disk.read(self._path)
+        except OSError as error:
+            return Refusal(f"cannot be read: {error.strerror}")
+        size = self._vouched(data, part.files)
+        if size is None:
+            return Refusal("the checksum does not fit: the file is damaged or cut short")
+        blocks = parse(memoryview(data)[:size], self.dimension, self.model_id)
+        if isinstance(blocks, Refusal):
+            self._digest = None
+            return blocks
+        self._pieces = sum(len(block.rows) for block in blocks)
+        return blocks
+
+    def wants_all(self, pieces: int) -> bool:
+        """Say whether the whole index is to be written: there is no file, or most of it is dead."""
+        return self._digest is None or self._pieces > 2 * pieces + MOST_DEAD
+
+    def wants_sums(self, pieces: int) -> bool:
+        """Say whether a block of so many vectors is to carry sums."""
+        return self._unsummed + pieces >= SUMS_EVERY
+
+    def append(self, block: Block, counts: Counts) -> None:
+        """Add a block behind those that are there.
+
+        Raises:
+            OSError: it does not count.
+        """
+        assert self._digest is not None
+        data = b"".join(block_bytes(block))
+        digest = self._digest.copy()
+        digest.update(data)
+        self._append(data)
+        whole = FileSum(self._size + len(data), digest.hexdigest())
+        self._book.put_vectors(self._part(counts, (whole,)))
+        self._digest, self._size = digest, self._size + len(data)
+        self._pieces += len(block.rows)
+        self._unsummed = 0 if block.sums else self._unsummed + len(block.rows)
+
+    def rewrite(self, block: Block, counts: Counts) -> None:
+        """Let the file hold this block alone; at every moment it is the old one or the new one.
+
+        Raises:
+            OSError: the old file counts.
+        """
+        digest, temporary = hashlib.sha256(), self._path.with_name(self._path.name + ".tmp")
+        self._disk.make_folder(self._path.parent)
+        self._disk.write_new(temporary, self._hashed(digest, block))
+        size = temporary.stat().st_size
+        whole, before = FileSum(size, digest.hexdigest()), self._book.vectors
+        # Whichever of the two a power loss leaves, the manifest knows it.
+        either = (*(before.files if before else ()), whole)
+        self._book.put_vectors(self._part(counts, either))
+        self._disk.replace(temporary, self._path)
+        self._disk.sync_folder(self._path.parent)
+        self._digest, self._size, self._pieces, self._unsummed = digest, size, len(block.rows), 0
+        self._book.put_vectors(self._part(counts, (whole,)))
+
+    def _misfit(self, part: VectorsPart) -> str | None:
+        if part.format != FORMAT:
+            return f"format {part.format}, this version reads {FORMAT}"
+        if part.model != self.model_id:
+            return f"made with the model {part.model!r}, the present one is {self.model_id!r}"
+        if part.dimension != self.dimension:
+            return f"vectors of {part.dimension} numbers, the model's have {self.dimension}"
+        return None
+
+    def _vouched(self, data: bytes, files: tuple[FileSum, ...]) -> int | None:
+        """Return how many bytes of a file count, or None."""
+        for expected in reversed(files):
+            digest = hashlib.sha256(memoryview(data)[: expected.size])
+            if len(data) >= expected.size and digest.hexdigest() == expected.sha256:
+                self._digest, self._size = digest, expected.size
+                return expected.size
+        return None
+
+    def _append(self, data: bytes) -> None:
+        descriptor = self._disk.open(self._path)
+        try:
+            self._disk.truncate(descriptor, self._size)
+            self._disk.write_all(descriptor, data)
+            self._disk.sync(descriptor)
+        finally:
+            self._disk.close(descriptor)
+
+    def _hashed(self, digest: "_Hash", block: Block) -> Iterator[bytes]:
+        yield from _through(digest, head_bytes(self.dimension, self.model_id))
+        for part in block_bytes(block):
+            yield from _through(digest, part)
+
+    def _part(self, counts: Counts, files: tuple[FileSum, ...]) -> VectorsPart:
+        return VectorsPart(
+            format=FORMAT,
+            model=self.model_id,
+            dimension=self.dimension,
+            sequence=counts.sequence,
+            entries=counts.entries,
+            pieces=counts.pieces,
+            files=files,
+        )
 
 
-def read_vectors(
-    path: Path, disk: Disk, *, dimension: int, model_id: str
-) -> VectorContent | Refusal:
-    """Return what a file holds, or why it cannot be used."""
-    try:
-        data = disk.read(path)
-    except OSError as error:
-        return Refusal(f"cannot be read: {error.strerror}")
-    reason = _damage(data) or _misfit(data, dimension, model_id)
-    return Refusal(reason) if reason else _parsed(data)
-
-
-def _damage(data: bytes) -> str | None:
-    least = len(_MAGIC) + _HEAD.size + _CHECKSUM.size
-    if len(data) < least or not data.startswith(_MAGIC):
-        return "not a file of vectors, or cut short"
-    (checksum,) = _CHECKSUM.unpack_from(data, len(data) - _CHECKSUM.size)
-    if zlib.crc32(memoryview(data)[: -_CHECKSUM.size]) != checksum:
-        return "the checksum does not fit: the file is damaged or cut short"
-    return None
-
-
-def _misfit(data: bytes, dimension: int, model_id: str) -> str | None:
-    layout, found_dimension, *_, model_bytes = _HEAD.unpack_from(data, len(_MAGIC))
-    start = len(_MAGIC) + _HEAD.size
-    found_model = data[start : start + model_bytes].decode("utf-8", "replace")
-    if layout != _FORMAT:
-        return f"format {layout}, this version reads {_FORMAT}"
-    if found_model != model_id:
-        return f"made with the model {found_model!r}, the present one is {model_id!r}"
-    if found_dimension != dimension:
-        return f"vectors of {found_dimension} numbers, the model's have {dimension}"
-    return None
-
-
-def _parsed(data: bytes) -> VectorContent | Refusal:
-    _, dimension, entries, pieces, sequence, id_bytes, model_bytes = _HEAD.unpack_from(
-        data, len(_MAGIC)
-    )
-    reader = _Reader(data, len(_MAGIC) + _HEAD.size)
-    bytes_each = 9 * entries + 8 * dimension * (dimension + 1) + 2 * dimension * pieces
-    if reader.left != model_bytes + id_bytes + bytes_each + _CHECKSUM.size:
-        return Refusal("its length does not fit its head")
-    model_id = reader.take(np.uint8, model_bytes).tobytes().decode("utf-8")
-    names = reader.take(np.uint8, id_bytes).tobytes().decode("utf-8")
-    ids = names.split("\n") if names else []
-    lengths = reader.take(np.uint8, entries)
-    if len(ids) != entries or len(set(ids)) != entries or not _fits(lengths, pieces):
-        return Refusal("its ids do not fit its head")
-    return VectorContent(
-        model_id=model_id,
-        sequence=sequence,
-        ids=ids,
-        lengths=lengths,
-        marks=reader.take("<u8", entries),
-        total=reader.take("<f8", dimension),
-        squares=reader.take("<f8", dimension * dimension).reshape(dimension, dimension),
-        high=reader.take(np.uint8, pieces * dimension).reshape(pieces, dimension),
-        low=reader.take(np.int8, pieces * dimension).reshape(pieces, dimension),
-        rows=np.arange(pieces),
-    )
-
-
-def _fits(lengths: npt.NDArray[np.uint8], pieces: int) -> bool:
-    in_bounds = bool(np.all((lengths >= 1) & (lengths <= MAX_PIECES)))
-    return in_bounds and int(lengths.sum(dtype=np.int64)) == pieces
-
-
-class _Reader:
-    """Takes one array after the other out of bytes, without copying them."""
-
-    def __init__(self, data: bytes, offset: int) -> None:
-        self._data = data
-        self._offset = offset
-
-    @property
-    def left(self) -> int:
-        return len(self._data) - self._offset
-
-    def take(self, dtype: npt.DTypeLike, count: int) -> npt.NDArray[Any]:
-        taken = np.frombuffer(self._data, dtype, count, self._offset)
-        self._offset += taken.nbytes
-        return taken
-
-
-def _parts(content: VectorContent) -> Iterator[bytes]:
-    model = content.model_id.encode("utf-8")
-    names = "\n".join(content.ids).encode("utf-8")
-    yield _MAGIC
-    yield _HEAD.pack(
-        _FORMAT,
-        len(content.total),
-        len(content.ids),
-        len(content.rows),
-        content.sequence,
-        len(names),
-        len(model),
-    )
-    yield model
-    yield names
-    yield content.lengths.tobytes()
-    yield content.marks.astype("<u8").tobytes()
-    yield content.total.astype("<f8").tobytes()
-    yield content.squares.astype("<f8").tobytes()
-    for plane in (content.high, content.low):
-        for start in range(0, len(content.rows), _CHUNK_ROWS):
-            yield plane[content.rows[start : start + _CHUNK_ROWS]].tobytes()
-
-
-def _with_checksum(parts: Iterator[bytes]) -> Iterator[bytes]:
-    checksum = 0
-    for part in parts:
-        checksum = zlib.crc32(part, checksum)
-        if part:
-            yield part
-    yield _CHECKSUM.pack(checksum)
+def _through(digest: "_Hash", part: bytes) -> Iterator[bytes]:
+    if part:
+        digest.update(part)
+        yield part

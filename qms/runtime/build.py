@@ -117,6 +117,10 @@ class Runtime:
             self._jobs.start()
             self._sampler.start()
 
+    def start_librarian(self) -> None:
+        """Have indexes made and kept in the background, also for a command on files."""
+        self._librarian.start()
+
     def close(self) -> None:
         """Fold and close every store, and end every thread."""
         if self._is_closed:
@@ -125,8 +129,8 @@ class Runtime:
         if self._in_background:
             self._settings_keeper.stop()
             self._jobs.stop()
-            self._librarian.stop()
             self._sampler.stop()
+        self._librarian.stop()
         self.catalog.close()
         self._watcher.stop()
         self.audit.close()

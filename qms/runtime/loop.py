@@ -80,6 +80,6 @@ class Loop:
     def _guarded_tick(self) -> float:
         try:
             return self._tick()
-        except Exception:
+        except BaseException:  # a panic of a native library is no Exception
             log.exception("background work failed", extra={"loop": self._thread.name})
             return PAUSE_S

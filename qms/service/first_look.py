@@ -82,7 +82,7 @@ SECTIONS = ("pinned", "canonical", "openTasks", "recent")
 def list_curated(call: Call, request: CuratedRequest) -> CuratedAnswer | Rendered:
     """Return the canonical and curated entries, the last changed first in each tier."""
     tiers = [request.tier] if request.tier else [CurationTier.CANONICAL, CurationTier.CURATED]
-    found = [record for tier in tiers for record in newest(call, Filter(tier=tier))]
+    found = [record for tier in tiers for record in _standing(call, Filter(tier=tier))]
     found = found[: call.settings.global_.limits.results]
     if request.format is Format.JSON:
         return _curated_objects(found, request)
@@ -110,10 +110,10 @@ def cold_start(call: Call, request: ColdStartRequest) -> ColdStartAnswer | Rende
     scope = Filter(epic_slug=request.epic_slug, namespace=request.namespace)
     narrowed = msgspec.structs.replace
     sections: list[Iterable[Record]] = [
-        newest(call, narrowed(scope, pinned=True)),
-        newest(call, narrowed(scope, tier=CurationTier.CANONICAL)),
-        _open(newest(call, narrowed(scope, kind=Kind.TASK))),
-        newest(call, scope),
+        _standing(call, narrowed(scope, pinned=True)),
+        _standing(call, narrowed(scope, tier=CurationTier.CANONICAL)),
+        _open(_standing(call, narrowed(scope, kind=Kind.TASK))),
+        _standing(call, scope),
     ]
     shown = list(_each_once(sections))
     if request.format is Format.JSON:
@@ -152,6 +152,12 @@ def _first_rows(shown: list[tuple[str, Record]], request: ColdStartRequest) -> R
     spent = table.size_of(()) + len(str(len(rows)))
     kept, _ = fit(rows, request.max_tokens, _row_size, spent_bytes=spent)
     return table.rendered(kept)
+
+
+def _standing(call: Call, wanted: Filter) -> Iterator[Record]:
+    """Yield the entries that match and that nothing has replaced, the last changed first."""
+    retired = call.store.superseded(call.now)
+    return (record for record in newest(call, wanted) if record.header.id not in retired)
 
 
 def _open(tasks: Iterator[Record]) -> Iterator[Record]:

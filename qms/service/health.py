@@ -68,7 +68,7 @@ def report(house: House, slugs: list[str], *, is_administrator: bool) -> HealthR
     for slug in slugs:
         store = house.catalog.loaded(slug)
         if store is not None:
-            problems += map(_reported, store.problems())
+            problems += map(_reported, [*store.problems(), *house.library.problems(slug)])
     return HealthReport(
         status=_overall(statuses, failures, problems),
         stores=statuses,
@@ -82,7 +82,13 @@ def _status_of(house: House, slug: str) -> StoreStatus:
     store = house.catalog.loaded(slug)
     if store is not None:
         waiting = house.library.backlog(slug)
-        return msgspec.structs.replace(store.status(), embedding_backlog=waiting)
+        status, unwell = store.status(), house.library.problems(slug)
+        return msgspec.structs.replace(
+            status,
+            embedding_backlog=waiting,
+            problems=status.problems + len(unwell),
+            indexes=house.library.status(slug),
+        )
     return StoreStatus(
         name=slug,
         entries=0,

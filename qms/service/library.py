@@ -21,6 +21,8 @@ from qms.search.pipeline import Models
 from qms.search.sources import Source
 from qms.store.indexes import Built, StoreIndexes
 from qms.store.memory_store import MemoryStore
+from qms.store.options import IndexStatus, Problem
+from qms.store.summaries import SUMMARIES_FILE, SummaryCache
 from qms.telemetry import metrics
 
 log = logging.getLogger(__name__)
@@ -36,6 +38,12 @@ RETRY_S = 5.0
 
 RETRY_FACTOR = 20
 """They rest so many times as long as the attempt took, so that no large store keeps a core busy."""
+
+MEMORY_RETRY_S = 10.0
+"""How often it is tried to bring words to disk that are in memory only."""
+
+SUMMARIES_S = 5.0
+"""Summaries that were made are written at most so often."""
 
 WAIT_S = 30.0
 """How long a search waits for indexes that are being made."""
@@ -61,9 +69,10 @@ class Library:
         self._lock = threading.Lock()
         self._opening = threading.Lock()
         self._indexes: dict[str, StoreIndexes] = {}
+        self._summaries: dict[str, SummaryCache] = {}
         self._chosen: Chosen | None = None
         self._reranker: ChosenReranker | None = None
-        self._changed_at = -math.inf
+        self._changed_at = self._summaries_due = -math.inf
         self.wake: Callable[[], None] = lambda: None
 
     @property
@@ -79,8 +88,11 @@ class Library:
     def add(self, store: MemoryStore, folder: Path) -> None:
         """Keep the indexes of a store that was opened, in this folder."""
         indexes = StoreIndexes(store, folder, self._disk)
+        summaries = SummaryCache(folder / SUMMARIES_FILE, self._disk)
+        store.subscribe(summaries.follow)
         with self._lock:
             self._indexes[store.project] = indexes
+            self._summaries[store.project] = summaries
         store.subscribe(lambda _sequence, _changes: self._note_change())
         self.wake()
 
@@ -88,13 +100,54 @@ class Library:
         """Save and forget the indexes of a store that was closed."""
         with self._lock:
             indexes = self._indexes.pop(project, None)
+            summaries = self._summaries.pop(project, None)
         if indexes is not None:
             indexes.close()
+        if summaries is not None:
+            summaries.save()
+
+    def summaries(self, project: str) -> SummaryCache | None:
+        """Return the summaries that are kept of a project."""
+        return self._summaries.get(project)
 
     def backlog(self, project: str) -> int:
         """Return how many entries of a project wait for their vectors."""
         indexes = self._indexes.get(project)
         return indexes.backlog if indexes else 0
+
+    def status(self, project: str) -> IndexStatus | None:
+        """Return how far the indexes of a project are."""
+        indexes = self._indexes.get(project)
+        return indexes.status() if indexes else None
+
+    def problems(self, project: str) -> list[Problem]:
+        """Return what a person should know of the indexes of a project."""
+        indexes = self._indexes.get(project)
+        return indexes.problems() if indexes else []
+
+    def rebuild(self, project: str, *, vectors: bool) -> int:
+        """Have indexes made anew in the background; return the number of this rebuild.
+
+        Raises:
+            UnavailableError: the project has none now.
+        """
+        indexes = self._indexes.get(project)
+        if indexes is None:
+            raise UnavailableError(f"the indexes of {project} are closed", project=project)
+        number = indexes.ask_rebuild(vectors=vectors)
+        self.wake()
+        return number
+
+    def distrust(self, project: str, reason: str) -> None:
+        """Have indexes made anew because something is wrong with them."""
+        indexes = self._indexes.get(project)
+        if indexes is not None:
+            indexes.distrust(reason)
+            self.wake()
+
+    def embedder(self) -> Embedder:
+        """Return the embedder in use, opening it if need be."""
+        return self._embedder().embedder
 
     def models(self) -> Models:
         """Return the models that a search works with."""
@@ -125,7 +178,7 @@ class Library:
             columns=built.columns,
             keyword=built.keyword,
             vectors=built.vectors,
-            superseded=() if with_superseded else indexes.superseded(now),
+            superseded=() if with_superseded else store.superseded(now),
             usage=store.usage.counts,
         )
 
@@ -135,8 +188,19 @@ class Library:
         self._chosen_reranker()
         with self._lock:
             everything = list(self._indexes.items())
+            kept = list(self._summaries.values())
         waits = [self._attempt(project, indexes, embedder) for project, indexes in everything]
-        return min(waits, default=math.inf)
+        return min([*waits, self._save_summaries(kept)])
+
+    def _save_summaries(self, kept: list[SummaryCache]) -> float:
+        changed = [summaries for summaries in kept if summaries.is_changed]
+        wait = self._summaries_due - self._monotonic()
+        if not changed or wait > 0:
+            return max(wait, 0.0) if changed else math.inf
+        for summaries in changed:
+            summaries.save()
+        self._summaries_due = self._monotonic() + SUMMARIES_S
+        return math.inf
 
     def _attempt(self, project: str, indexes: StoreIndexes, embedder: Embedder) -> float:
         # Indexes that cannot be made or written must not keep other stores from theirs.
@@ -146,26 +210,37 @@ class Library:
             return rest
         try:
             wait = self._tend(indexes, embedder)
-        except Exception as error:
+        except (OSError, UnavailableError) as error:
+            indexes.problem = getattr(error, "strerror", None) or type(error).__name__
+            log.warning("indexing postponed", extra={"project": project, "reason": str(error)})
+        except BaseException as error:  # a panic of tantivy is no Exception
             log.exception("indexing failed", extra={"project": project})
             indexes.problem = type(error).__name__
-            now = self._monotonic()
-            rest = max(RETRY_S, RETRY_FACTOR * (now - began))
-            indexes.rests_until = now + rest
-            return rest
-        indexes.problem = None
-        return wait
+            indexes.distrust(f"indexing failed ({type(error).__name__})")
+        else:
+            indexes.problem = None
+            return wait
+        now = self._monotonic()
+        rest = max(RETRY_S, RETRY_FACTOR * (now - began))
+        indexes.rests_until = now + rest
+        return rest
 
     def _tend(self, indexes: StoreIndexes, embedder: Embedder) -> float:
-        if not indexes.is_ready:
-            indexes.build(embedder)
+        if indexes.wants_making:
+            indexes.make(embedder)
         waiting = self._embed(indexes, embedder)
         indexes.compact()
-        quiet_for = self._monotonic() - self._changed_at
+        now = self._monotonic()
+        quiet_for = now - self._changed_at
+        save_in = indexes.save(now, is_quiet=quiet_for >= QUIET_S)
         indexes.commit(is_quiet=quiet_for >= QUIET_S)
-        if waiting:
+        if waiting or indexes.check_next():
             return 0.0
-        return math.inf if quiet_for >= QUIET_S else QUIET_S - quiet_for
+        indexes.return_to_disk()
+        if indexes.wants_making:
+            return 0.0
+        wait = math.inf if quiet_for >= QUIET_S else QUIET_S - quiet_for
+        return min(wait, save_in, MEMORY_RETRY_S if indexes.in_memory else math.inf)
 
     def _embed(self, indexes: StoreIndexes, embedder: Embedder) -> int:
         before, began = indexes.backlog, self._monotonic()
@@ -177,7 +252,7 @@ class Library:
 
     def _built(self, indexes: StoreIndexes) -> Built | None:
         if not self._in_background and not indexes.is_ready:
-            indexes.build(self._embedder().embedder)
+            indexes.make(self._embedder().embedder)
         # Whoever waited for what has failed would only keep a worker from other searches.
         return indexes.wait(0.0 if indexes.problem else WAIT_S)
 

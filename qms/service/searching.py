@@ -64,13 +64,19 @@ class SearchAnswer(Response, frozen=True):
 
 def search_entries(call: Call, request: SearchRequest) -> SearchAnswer | Rendered:
     """Return what the project, and the shared store beside it, have for a query."""
-    found = search(
-        _sources(call, request.query),
-        request.query,
-        models=call.house.library.models(),
-        limits=call.settings.global_.limits,
-        now=call.now,
-    )
+    sources = _sources(call, request.query)
+    try:
+        found = search(
+            sources,
+            request.query,
+            models=call.house.library.models(),
+            limits=call.settings.global_.limits,
+            now=call.now,
+        )
+    except (Exception, KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException as panic:  # a native library gave up: what it read may be damaged
+        raise _distrusted(call, sources, panic) from panic
     if request.format is Format.JSON:
         return _as_objects(found, request)
     return _as_rows(found, request)
@@ -85,6 +91,12 @@ def _sources(call: Call, query: SearchQuery) -> list[Source]:
             store = call.house.catalog.get(shared)
             sources.append(library.source(store, now=call.now, with_superseded=with_superseded))
     return sources
+
+
+def _distrusted(call: Call, sources: list[Source], panic: BaseException) -> UnavailableError:
+    for source in sources:
+        call.house.library.distrust(source.project, f"a search failed ({type(panic).__name__})")
+    return UnavailableError("the index may be damaged and is made anew: try again in a moment")
 
 
 def _as_objects(found: Found, request: SearchRequest) -> SearchAnswer:

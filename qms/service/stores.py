@@ -32,6 +32,20 @@ class DismissAnswer(Response, frozen=True):
     left: int
 
 
+class RebuildRequest(Request, frozen=True):
+    """Whether vectors are to be computed again, too."""
+
+    vectors: bool = False
+
+
+class RebuildAnswer(Response, frozen=True):
+    """What was asked for; it is done once `indexes.rebuilds` of the store's health reaches it."""
+
+    queued: bool
+    vectors: bool
+    rebuild: int
+
+
 def reload_store(call: Call, _request: NoArguments) -> ReloadReport:
     """Look at the file now and merge what a person changed; a store that failed is tried again."""
     return call.house.catalog.retry(call.project).reload()
@@ -62,6 +76,13 @@ def dismiss_conflicts(call: Call, request: DismissRequest) -> DismissAnswer:
     ids = None if request.ids is None else {call.own_id(given) for given in request.ids}
     dismissed = call.store.dismiss_conflicts(ids, call.origin)
     return DismissAnswer(dismissed=dismissed, left=call.store.status().conflicts)
+
+
+def rebuild_indexes(call: Call, request: RebuildRequest) -> RebuildAnswer:
+    """Have the indexes of the project made anew, while searches go on with those there are."""
+    project = call.store.project
+    number = call.house.library.rebuild(project, vectors=request.vectors)
+    return RebuildAnswer(queued=True, vectors=request.vectors, rebuild=number)
 
 
 def verify_store(call: Call, _request: NoArguments) -> ProblemList:

@@ -8,7 +8,7 @@ from qms.codec.documents import version_of
 from qms.codec.hand_lines import GoodLine
 from qms.codec.lines import decode_line
 from qms.domain.access import HAND_EDITOR
-from qms.domain.changes import Change, Put, Remove
+from qms.domain.changes import HAND_EDIT, Change, Put, Remove
 from qms.fsio.disk import FileIdentity
 from qms.store.conflicts import conflict_line
 from qms.store.file_side import FileSide
@@ -54,7 +54,7 @@ def adopt(side: FileSide, plan: Merge, reading: FileReading) -> ReloadReport:
         Remove(entry_id, msgspec.Raw(ours.records[entry_id].line), "deleted by hand")
         for entry_id in plan.removed
     ]
-    origin = Origin(command="handEdit", user=HAND_EDITOR.user, at_utc=side.clock())
+    origin = Origin(command=HAND_EDIT, user=HAND_EDITOR.user, at_utc=side.clock())
     side.writer.adopt(origin, changes, records)
     side.suspects = side.suspects | suspects_in(records.values())
     log.info(

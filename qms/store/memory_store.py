@@ -31,6 +31,7 @@ from qms.store.options import (
     StoreStatus,
 )
 from qms.store.reload import read_file, reload
+from qms.store.superseded import Supersession
 from qms.store.suspects import suspect_problems, suspects_in
 from qms.store.view import Record, StoreView
 from qms.store.writer import Listener, Writer
@@ -54,6 +55,8 @@ class MemoryStore:
         self.project = side.project
         self.archive = Archive(side)
         self.usage = usage
+        self._supersession = Supersession(lambda: self.view)
+        self.subscribe(self._supersession.follow)
 
     @classmethod
     def open(
@@ -94,6 +97,10 @@ class MemoryStore:
         found = [record for one in ids if (record := view.get(one)) is not None]
         rest = [record for one, record in view.records.items() if one not in ids]
         return found + sorted(rest, key=lambda record: (record.order, record.header.id))
+
+    def superseded(self, now: datetime) -> frozenset[str]:
+        """Return the ids of entries that others have replaced: no list shows them unasked."""
+        return self._supersession.retired(now)
 
     def commit(self, origin: Origin, plan: Callable[[Draft], T]) -> T:
         """Run a plan in the writer and return its result once it is durable and visible.
@@ -204,6 +211,9 @@ class MemoryStore:
             found.append(self._problem(code, refusal.message))
         if side.failure is not None:
             found.append(self._problem("fileFailure", side.failure, "entries.jsonl"))
+        if self._writer.deaf is not None:
+            reason = f"what follows a commit failed once ({self._writer.deaf}): see the log"
+            found.append(self._problem("listenerFailed", reason))
         for note in self._notes:
             code, _, reason = note.partition(": ")
             found.append(self._problem(code, reason))

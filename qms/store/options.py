@@ -66,6 +66,27 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     line: int | None = None
 
 
+class IndexState(StrEnum):
+    """What the indexes of a store are doing; they serve in all states but the first."""
+
+    MAKING = "making"
+    READY = "ready"
+    REBUILDING = "rebuilding"
+
+
+class IndexStatus(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """How far the indexes of a store are."""
+
+    state: IndexState
+    done: int
+    """Of `total` entries, how many words were last made of."""
+    total: int
+    rebuilds: int
+    """The number of the last rebuild that was asked for and is done."""
+    in_memory: bool
+    """Whether words are in RAM only, since the disk does not take them."""
+
+
 class StoreStatus(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """What a store reports of itself."""
 
@@ -84,3 +105,4 @@ class StoreStatus(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     last_fold_utc: datetime | None
     embedding_backlog: int = 0
     """How many entries wait for their vectors."""
+    indexes: IndexStatus | None = None

@@ -54,6 +54,8 @@ class Writer:
         self.uncut: list[JournalRecord] = []
         self.pending_since: float | None = None
         self.last_write_utc: datetime | None = None
+        self.deaf: str | None = None
+        """What a listener failed with, if one ever did."""
         self.options = options
         self._journal = journal
         self._disk = disk
@@ -268,7 +270,17 @@ class Writer:
         self.view = view
         for record in written:
             for listener in self._listeners:
-                listener(record.sequence, record.change_set)
+                self._tell(listener, record)
+
+    def _tell(self, listener: Listener, record: JournalRecord) -> None:
+        # The change is durable and visible: whatever a listener raises, it is no answer to it.
+        try:
+            listener(record.sequence, record.change_set)
+        except (KeyboardInterrupt, SystemExit):
+            raise
+        except BaseException as error:  # a panic of a native library is no Exception
+            log.exception("listener failed", extra={"project": self.view.project})
+            self.deaf = type(error).__name__
 
     def _refused(self) -> QmsError:
         """Return the refusal as an error of its own: each caller's traceback goes into it."""

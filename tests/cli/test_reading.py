@@ -106,3 +106,15 @@ def test_errors_and_notes_are_escaped_too(ctl: Terminal) -> None:
 
     assert "similar: " in similar.err
     assert "\x1b" not in similar.err + absent.err
+
+
+def test_a_summary_is_what_the_api_says_in_few_sentences(ctl: Terminal) -> None:
+    text = " ".join(f"Rebuild number {n} of the index runs every night." for n in range(20))
+    ctl.ok("remember", text, "--id", "default:long")
+
+    result = ctl.ok("get", "default:long", "--summary")
+    printed = ctl.ok("get", "default:long", "--summary", "--json").json
+
+    assert printed["summaries"][0]["method"] == "extractive"
+    assert result.out.strip() == printed["summaries"][0]["summary"]
+    assert len(result.out) < len(text)

@@ -1,10 +1,10 @@
 """The keyword index: what it finds, what it filters, what it survives."""
 
+import os
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -15,11 +15,15 @@ from qms.domain.entry import CurationTier, Retention, Timestamps
 from qms.domain.errors import UnavailableError
 from qms.domain.queries import Filter, matches_document, matches_header
 from qms.fsio.disk import Disk
+from qms.index import keyword_files
 from qms.index.documents import IndexDocument
 from qms.index.keyword import NOTHING, KeywordIndex
+from qms.index.keyword_files import find_damage
 from qms.index.keyword_query import analyse
 from qms.index.keyword_segments import open_writer
+from qms.index.manifest import MANIFEST_NAME
 from tests.support.index_documents import NOW, index_note
+from tests.support.index_files import change_manifest
 
 
 def built(*documents: IndexDocument, folder: Path | None = None) -> KeywordIndex:
@@ -315,12 +319,12 @@ def test_an_index_is_opened_again_as_it_was(tmp_path: Path) -> None:
 
 
 def test_a_change_without_effect_moves_the_sequence(tmp_path: Path) -> None:
-    index = built(index_note("a", "word"), folder=tmp_path)
+    index = built(index_note("a", "word"), folder=tmp_path / "index")
     index.apply(7, [], [])
     index.commit()
 
     assert index.sequence == 7
-    assert KeywordIndex.open(tmp_path, disk=Disk()).sequence == 7
+    assert KeywordIndex.open(tmp_path / "index", disk=Disk()).sequence == 7
 
 
 def test_a_new_folder_is_empty_and_not_refused(tmp_path: Path) -> None:
@@ -333,38 +337,93 @@ def test_a_new_folder_is_empty_and_not_refused(tmp_path: Path) -> None:
 def test_one_flipped_byte_in_any_file_is_found(tmp_path: Path) -> None:
     folder = tmp_path / "index"
     built(*(index_note(str(n), f"word{n} common") for n in range(20)), folder=folder)
-    kept = {path.name: path.read_bytes() for path in folder.iterdir() if path.suffix != ".lock"}
+    manifest = tmp_path / MANIFEST_NAME
+    kept = {path: path.read_bytes() for path in [manifest, *folder.iterdir()]}
+    kept = {path: data for path, data in kept.items() if path.suffix != ".lock"}
 
-    for name, data in kept.items():
+    for damaged, data in kept.items():
         for at in {0, len(data) // 3, len(data) // 2, len(data) - 1}:
             for path in folder.iterdir():
                 path.unlink()
-            for other, content in kept.items():
-                (folder / other).write_bytes(content)
-            (folder / name).write_bytes(data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :])
+            for path, content in kept.items():
+                path.write_bytes(content)
+            damaged.write_bytes(data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :])
 
             index = KeywordIndex.open(folder, disk=Disk())
 
-            assert index.refused, f"{name} at {at}"
+            assert index.refused, f"{damaged.name} at {at}"
             assert index.sequence == NOTHING
             assert ids(index, "common") == []
 
 
+def large(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let every index count as a large one."""
+    monkeypatch.setattr(keyword_files, "CHECKED_AT_ONCE_BYTES", 0)
+
+
+def damaged_in_silence(folder: Path) -> None:
+    """Flip a byte so that nothing but the content of a file tells it."""
+    path = next(folder.glob("*.store"))
+    data, status = path.read_bytes(), path.stat()
+    with path.open("r+b") as file:
+        file.write(bytes([data[0] ^ 1]))
+    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+
+
+@pytest.mark.fault("F09")
+def test_files_of_a_large_index_are_compared_after_it_was_opened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    large(monkeypatch)
+    folder = tmp_path / "index"
+    built(index_note("a", "word"), folder=folder)
+    whole = KeywordIndex.open(folder, disk=Disk())
+    damaged_in_silence(folder)
+    damaged = KeywordIndex.open(folder, disk=Disk())
+
+    assert whole.unchecked
+    assert damaged.refused is None
+    found = []
+    while damaged.unchecked:
+        found.append(find_damage(damaged.unchecked, Disk()))
+    assert [Path(name).suffix for name in found if name] == [".store"]
+
+
+@pytest.mark.fault("F09")
+def test_a_file_of_a_large_index_that_looks_changed_is_compared_before_it_is_opened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    large(monkeypatch)
+    folder = tmp_path / "index"
+    built(index_note("a", "word"), folder=folder)
+    path = next(folder.glob("*.store"))
+    data = path.read_bytes()
+
+    path.write_bytes(data)
+    os.utime(path, ns=(1, 1))
+    assert KeywordIndex.open(folder, disk=Disk()).refused is None
+    path.write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
+    os.utime(path, ns=(1, 1))
+    assert KeywordIndex.open(folder, disk=Disk()).refused
+
+
 @pytest.mark.fault("F09")
 def test_without_the_checksums_a_flipped_byte_would_be_served(tmp_path: Path) -> None:
-    built(*(index_note(str(n), f"word{n} common") for n in range(20)), folder=tmp_path)
-    positions = next(tmp_path.glob("*.pos"))
+    built(*(index_note(str(n), f"word{n} common") for n in range(20)), folder=tmp_path / "index")
+    positions = next((tmp_path / "index").glob("*.pos"))
     data = positions.read_bytes()
     positions.write_bytes(bytes([data[0] ^ 1]) + data[1:])
 
-    opened = Index.open(str(tmp_path))
+    opened = Index.open(str(tmp_path / "index"))
 
     assert opened.searcher().num_docs == 20
-    assert KeywordIndex.open(tmp_path, disk=Disk()).refused
+    assert KeywordIndex.open(tmp_path / "index", disk=Disk()).refused
 
 
 @pytest.mark.fault("F17")
-@pytest.mark.parametrize("damage", ["older", "fields", "partial", "no manifest", "foreign file"])
+@pytest.mark.parametrize(
+    "damage", ["older", "older manifest", "fields", "partial", "no manifest", "foreign file"]
+)
 def test_an_older_or_partial_index_is_refused_and_rebuilt(tmp_path: Path, damage: str) -> None:
     folder = tmp_path / "index"
     document = index_note("a", "word")
@@ -385,16 +444,13 @@ def test_an_older_or_partial_index_is_refused_and_rebuilt(tmp_path: Path, damage
 
 
 def _damage(folder: Path, damage: str) -> None:
-    import zlib
-
-    manifest = folder / "keyword.json"
+    manifest = folder.parent / MANIFEST_NAME
     match damage:
         case "older" | "fields":
-            content = msgspec.json.decode(manifest.read_bytes())["content"]
-            content["format" if damage == "older" else "schema"] = 0 if damage == "older" else "x"
-            encoded = msgspec.json.encode(content)
-            sealed = {"crc": zlib.crc32(encoded), "content": msgspec.Raw(encoded)}
-            manifest.write_bytes(msgspec.json.encode(sealed))
+            key, value = ("format", 0) if damage == "older" else ("schema", "x")
+            change_manifest(manifest, lambda content: content["words"].update({key: value}))
+        case "older manifest":
+            change_manifest(manifest, lambda content: content.update(format=0))
         case "partial":
             next(folder.glob("*.pos")).unlink()
         case "no manifest":
@@ -449,14 +505,14 @@ class FullDisk(Disk):
 
 
 def test_an_index_that_could_not_be_saved_is_rebuilt_next_time(tmp_path: Path) -> None:
-    built(index_note("a", "word"), folder=tmp_path)
-    index = KeywordIndex.open(tmp_path, disk=FullDisk())
+    built(index_note("a", "word"), folder=tmp_path / "index")
+    index = KeywordIndex.open(tmp_path / "index", disk=FullDisk())
     index.apply(2, [index_note("b", "word")], [])
     with pytest.raises(UnavailableError):
         index.commit()
 
     assert set(ids(index, "word")) == {"a", "b"}
-    assert KeywordIndex.open(tmp_path, disk=Disk()).refused
+    assert KeywordIndex.open(tmp_path / "index", disk=Disk()).refused
 
 
 def test_a_rebuild_keeps_what_was_applied_after_its_documents_were_taken() -> None:

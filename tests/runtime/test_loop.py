@@ -3,6 +3,8 @@
 import queue
 import threading
 
+import pytest
+
 from qms.runtime.loop import Loop
 from tests.support.waiting import BOUND_S
 
@@ -49,12 +51,17 @@ def test_a_wake_during_a_tick_is_not_lost() -> None:
     loop.stop()
 
 
-def test_a_tick_that_raises_does_not_end_the_loop() -> None:
+class Panic(BaseException):
+    """What a panic of a native library looks like."""
+
+
+@pytest.mark.parametrize("error", [ValueError, Panic])
+def test_a_tick_that_raises_does_not_end_the_loop(error: type[BaseException]) -> None:
     ticks: queue.Queue[int] = queue.Queue()
 
     def tick() -> float:
         ticks.put(1)
-        raise ValueError("no")
+        raise error
 
     loop = Loop("test", tick)
     loop.start()

@@ -65,7 +65,7 @@ def test_a_restart_opens_the_indexes_instead_of_making_them_again(tmp_path: Path
 
 
 @pytest.mark.fault("F17")
-@pytest.mark.parametrize("gone", ["", "tantivy", "vectors.dat", "tantivy/keyword.json"])
+@pytest.mark.parametrize("gone", ["", "tantivy", "vectors.dat", "manifest.json"])
 def test_indexes_that_were_deleted_are_made_again(tmp_path: Path, gone: str) -> None:
     with ServerProcess(configured(tmp_path, MODEL), key=ADMIN_KEY) as server:
         fill(server)

@@ -38,7 +38,7 @@ def test_what_waits_is_embedded_a_few_entries_at_a_time(tmp_path: Path) -> None:
 
 
 @pytest.mark.fault("F25")
-def test_indexes_that_cannot_be_made_leave_those_of_other_stores_alone(tmp_path: Path) -> None:
+def test_a_store_without_room_for_indexes_leaves_those_of_others_alone(tmp_path: Path) -> None:
     broken, whole = filled(tmp_path / "a", "x"), filled(tmp_path / "b", "y", project="other")
     library = Library(hashes, StoreBox(tmp_path / "q").disk)
     in_the_way = tmp_path / "a" / "indexes"
@@ -48,23 +48,26 @@ def test_indexes_that_cannot_be_made_leave_those_of_other_stores_alone(tmp_path:
 
     assert library.work() == RETRY_S
 
+    assert [one.code for one in library.problems(broken.project)] == ["indexes", "indexesInMemory"]
+    assert library.problems(whole.project) == []
     assert library.backlog(whole.project) == 0
+    assert library.source(broken, now=NOW, with_superseded=False).view is broken.view
     assert library.source(whole, now=NOW, with_superseded=False).vectors
 
 
 @pytest.mark.fault("F25")
-def test_indexes_that_cannot_be_made_rest_while_other_stores_work(tmp_path: Path) -> None:
+def test_indexes_that_cannot_be_made_rest_while_other_stores_work(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     broken = filled(tmp_path / "a", "x")
     whole = filled(tmp_path / "b", *(f"e{number}" for number in range(40)), project="other")
     now = [0.0]
     library = Library(hashes, StoreBox(tmp_path / "q").disk, monotonic=lambda: now[0])
-    in_the_way = tmp_path / "a" / "indexes"
-    in_the_way.write_text("a file where a folder should be", encoding="utf-8")
-    library.add(broken, in_the_way)
+    library.add(broken, tmp_path / "a" / "indexes")
     library.add(whole, tmp_path / "b" / "indexes")
-
-    library.work()
-    in_the_way.unlink()
+    with monkeypatch.context() as patch:
+        patch.setattr(broken, "in_file_order", None)
+        library.work()
     library.work()
 
     with pytest.raises(UnavailableError, match="cannot be made"):

@@ -12,13 +12,15 @@ from numpy.typing import NDArray
 
 from qms.domain.changes import ChangeSet
 from qms.domain.limits import DEFAULT_LIMITS
-from qms.fsio.disk import Disk
-from qms.index.keyword_files import MANIFEST
+from qms.domain.queries import Filter
+from qms.fsio.disk import Disk, FileIdentity
+from qms.index.keyword_query import analyse
 from qms.inference.hash_embedder import HashEmbedder
 from qms.search.pipeline import Models, search
 from qms.search.query import SearchQuery
 from qms.search.sources import Source
 from qms.store.draft import Draft
+from qms.store.index_files import WORDS_FOLDER
 from qms.store.indexes import StoreIndexes
 from tests.support.boxes import NOW, StoreBox, statement
 
@@ -28,7 +30,7 @@ FOLDER = "indexes"
 
 def made(box: StoreBox) -> StoreIndexes:
     indexes = StoreIndexes(box.store, box.folder / FOLDER, box.disk)
-    indexes.build(EMBEDDER)
+    indexes.make(EMBEDDER)
     return indexes
 
 
@@ -45,7 +47,7 @@ def words(box: StoreBox, indexes: StoreIndexes, text: str) -> list[str]:
         view=box.store.view,
         columns=built.columns,
         keyword=built.keyword,
-        superseded=indexes.superseded(NOW),
+        superseded=box.store.superseded(NOW),
     )
     found = search(
         [source], SearchQuery(text=text), models=Models(), limits=DEFAULT_LIMITS, now=NOW
@@ -86,14 +88,14 @@ def test_a_start_without_searches_after_a_lost_base_leaves_no_old_words(tmp_path
 
 
 class NoWords(Disk):
-    """A disk that does not take the keyword index while `is_full`."""
+    """A disk on which the files of words cannot be summed while `is_failing`."""
 
-    is_full = False
+    is_failing = False
 
-    def put(self, path: Path, data: bytes, *, mode: int = 0o600) -> None:
-        if self.is_full and path.name == MANIFEST:
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        super().put(path, data, mode=mode)
+    def identity(self, path: Path) -> FileIdentity | None:
+        if self.is_failing and path.parent.name == WORDS_FOLDER:
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        return super().identity(path)
 
 
 def test_vectors_are_saved_even_if_words_cannot_be(tmp_path: Path) -> None:
@@ -102,9 +104,9 @@ def test_vectors_are_saved_even_if_words_cannot_be(tmp_path: Path) -> None:
     indexes = made(box)
     box.put(statement("a", "apple"))
     indexes.embed(EMBEDDER, 10)
-    disk.is_full = True
+    disk.is_failing = True
     stop(box, indexes)
-    disk.is_full = False
+    disk.is_failing = False
 
     again = made(box)
 
@@ -127,7 +129,7 @@ def test_changes_before_the_indexes_are_made_are_not_kept_for_them(tmp_path: Pat
     ]
 
     assert held == []
-    indexes.build(EMBEDDER)
+    indexes.make(EMBEDDER)
     assert words(box, indexes, "apple") == ["a"]
     stop(box, indexes)
 
@@ -179,35 +181,6 @@ def embedded_ids(indexes: StoreIndexes) -> list[str]:
     return built.vectors.ids()
 
 
-def replaces(local: str) -> list[dict[str, str]]:
-    return [{"targetId": f"p:{local}", "type": "supersedes"}]
-
-
-def test_an_expired_entry_does_not_hide_the_one_it_replaced(tmp_path: Path) -> None:
-    box = StoreBox(tmp_path)
-    indexes = made(box)
-    past, future = "2026-01-02T00:00:00.000Z", "2026-02-01T00:00:00.000Z"
-    box.put(statement("a", "apple"), statement("b", "pear"))
-    box.put(statement("c", "cherry apple", ttlUtc=past, relations=replaces("a")))
-    box.put(statement("d", "cherry pear", ttlUtc=future, relations=replaces("b")))
-
-    assert words(box, indexes, "apple") == ["a"]
-    assert words(box, indexes, "pear") == ["d"]
-    stop(box, indexes)
-
-
-def test_two_entries_that_replace_each_other_are_both_found(tmp_path: Path) -> None:
-    box = StoreBox(tmp_path)
-    indexes = made(box)
-    box.put(
-        statement("a", "apple", relations=replaces("b")),
-        statement("b", "apple", relations=replaces("a")),
-    )
-
-    assert sorted(words(box, indexes, "apple")) == ["a", "b"]
-    stop(box, indexes)
-
-
 def test_a_text_without_direction_does_not_keep_others_from_their_vectors(tmp_path: Path) -> None:
     box = StoreBox(tmp_path)
     indexes = made(box)
@@ -218,3 +191,50 @@ def test_a_text_without_direction_does_not_keep_others_from_their_vectors(tmp_pa
 
     assert embedded_ids(indexes) == ["p:b"]
     stop(box, indexes)
+
+
+def test_a_hand_edit_without_a_new_time_has_the_same_time_in_view_and_indexes(
+    tmp_path: Path,
+) -> None:
+    box = StoreBox(tmp_path)
+    indexes = made(box)
+    box.put(statement("a", "apple"), statement("b", "apple"))
+    box.fold()
+    box.edit(lambda data: data.replace(b"apple", b"cherry", 1))
+    box.store.reload()
+    record, built = box.store.view.get("p:a"), indexes.wait(0)
+    assert record is not None
+    assert built is not None
+    shown = record.header.timestamps.updated_utc
+    assert shown > NOW
+
+    since = Filter(updated_after=shown)
+    slot = built.columns.slots.find("p:a")
+
+    assert np.flatnonzero(built.columns.allowed(since, now=NOW)).tolist() == [slot]
+    assert [one for one, _ in built.keyword.search(analyse("cherry apple"), since)] == ["p:a"]
+    stop(box, indexes)
+
+
+def test_after_a_start_words_have_the_time_that_the_view_has_then(tmp_path: Path) -> None:
+    box = StoreBox(tmp_path)
+    indexes = made(box)
+    box.put(statement("a", "apple"), statement("b", "apple"))
+    box.fold()
+    box.edit(lambda data: data.replace(b"apple", b"cherry", 1))
+    box.store.reload()
+    record = box.store.view.get("p:a")
+    assert record is not None
+    since = Filter(updated_after=record.header.timestamps.updated_utc)
+    stop(box, indexes)
+
+    again = made(box)
+
+    record, built = box.store.view.get("p:a"), again.wait(0)
+    assert record is not None
+    assert built is not None
+    is_shown = record.header.timestamps.updated_utc >= NOW
+    found = [one for one, _ in built.keyword.search(analyse("cherry"), since)]
+    assert found == (["p:a"] if is_shown else [])
+    assert bool(built.columns.allowed(since, now=NOW).any()) is is_shown
+    stop(box, again)

@@ -13,6 +13,7 @@ NAMES = [command.name for command in TABLE]
 
 REQUESTS: dict[str, dict[str, Any]] = {
     "getEntry": {"id": "seed"},
+    "summaries": {"ids": ["seed"]},
     "upsertEntry": {"entry": {"kind": "note", "body": "new"}},
     "patchEntry": {"id": "seed", "patch": {"tags": ["x"]}},
     "deleteEntry": {"id": "seed"},
@@ -54,7 +55,9 @@ LEAST = {
     "purgeArchive": "admin",
     "archiveStats": "reader",
     "gc": "writer",
+    "summaries": "reader",
     "reloadStore": "admin",
+    "rebuildIndexes": "admin",
     "acceptHeld": "admin",
     "rejectHeld": "admin",
     "listProblems": "admin",

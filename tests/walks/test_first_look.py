@@ -65,3 +65,16 @@ def test_what_is_expired_is_no_first_sight(house: House, as_admin: Door) -> None
     house.clock.move(days=1)
 
     assert as_admin("coldStart")["pinned"] == []
+
+
+def test_what_was_replaced_is_shown_neither_first_nor_as_curated(as_admin: Door) -> None:
+    store(as_admin, "old", curationTier="canonical", pinned=True)
+    old = as_admin("getEntry", id="old")["entry"]["id"]
+
+    replaces = [{"type": "supersedes", "targetId": old}]
+    store(as_admin, "new", curationTier="canonical", relations=replaces)
+
+    answer = as_admin("coldStart")
+    assert locals_of(as_admin("listCurated")["items"]) == ["new"]
+    assert answer["pinned"] == answer["recent"] == []
+    assert locals_of(answer["canonical"]) == ["new"]

@@ -11,7 +11,7 @@ from qms.index.documents import IndexDocument, index_document
 from qms.index.keyword import KeywordIndex
 from qms.index.vector import Embedded, VectorIndex
 from qms.search.sources import Source
-from qms.store.indexes import embedded_text
+from qms.store.embedding import embedded_text
 from qms.store.view import Record, bulk_view
 from tools.benchmarks.retrieval_entries import Form, entries_of
 from tools.benchmarks.retrieval_sets import MemorySet

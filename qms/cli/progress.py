@@ -1,0 +1,43 @@
+"""How far long work is: a bar on a terminal, a line now and then elsewhere, on standard error."""
+
+import sys
+
+from qms.cli import output
+
+_BAR_COLUMNS = 30
+_LINES = 10
+"""So many lines are written of one piece of work where no bar can be drawn."""
+
+
+class Progress:
+    """One piece of work after the other, each with a name and a number to reach."""
+
+    def __init__(self) -> None:
+        self._shown = ""
+        self._is_bar = sys.stderr.isatty()
+
+    def show(self, label: str, done: int, total: int) -> None:
+        """Say how far a piece of work is."""
+        share = min(1.0, done / total) if total else 1.0
+        if self._is_bar:
+            filled = int(share * _BAR_COLUMNS)
+            bar = "#" * filled + "-" * (_BAR_COLUMNS - filled)
+            self._draw(f"{label} [{bar}] {done:,} of {total:,}")
+        elif (line := f"{label}: {int(share * _LINES) * 100 // _LINES} %") != self._shown:
+            self._shown = line
+            output.note(line)
+
+    def end(self) -> None:
+        """Leave the terminal on a fresh line."""
+        if self._is_bar and self._shown:
+            sys.stderr.write("\n")
+            sys.stderr.flush()
+        self._shown = ""
+
+    def _draw(self, line: str) -> None:
+        if line == self._shown:
+            return
+        line = output.cut(line, output.terminal_width() - 1)
+        sys.stderr.write("\r" + line + " " * max(0, len(self._shown) - len(line)))
+        sys.stderr.flush()
+        self._shown = line
