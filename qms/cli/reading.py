@@ -9,8 +9,14 @@ from qms.cli import output
 from qms.cli.arguments import Verb, shared_options
 from qms.cli.target import Asked, open_session
 from qms.domain.bodies import LIST_FIELDS, MAIN_FIELDS, Kind
+from qms.domain.flags import Flag
 
 _LABEL_COLUMNS = 12
+_FLAGS = {
+    Flag.INSTRUCTIONS: "the text speaks to an agent like an instruction",
+    Flag.HIDDEN: "the text holds characters that nobody sees",
+    Flag.SECRET: "the text seems to hold a secret",
+}
 
 
 @click.command(cls=Verb, example="memoryctl get default:release-train")
@@ -31,6 +37,8 @@ def get(asked: Asked, entry_id: str, summary: bool) -> None:
         output.text(found["summaries"][0]["summary"])
     else:
         show(found["entry"], found["version"])
+    for flag in found.get("flags", ()):
+        output.warning(_FLAGS.get(flag, flag))
 
 
 def show(entry: Mapping[str, Any], version: str | None = None) -> None:

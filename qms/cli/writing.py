@@ -111,6 +111,8 @@ def update(
     else:
         output.line(changed["entry"]["id"])
     output.note(f"updated, version {changed['version']}")
+    for warning in changed.get("warnings", ()):
+        output.warning(warning)
 
 
 @click.command(cls=Verb, example="memoryctl delete default:release-train --yes")
