@@ -31,6 +31,12 @@ class Embedder(Protocol):
     def pieces(self, text: str) -> list[str]:
         """Return the parts of a text that get a vector each; none when the text is blank."""
 
+    def familiarity(self, text: str) -> float:
+        """Return how many of a text's words the embedder knows, from 0 to 1.
+
+        What a model of another language makes of a text says little about its meaning.
+        """
+
 
 class Reranker(Protocol):
     """Reads a query and a text together and says how well the text answers; safe to share."""

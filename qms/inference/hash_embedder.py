@@ -68,6 +68,10 @@ class HashEmbedder:
             return [text.strip()] if text.strip() else []
         return cut(text, list(_estimated_words(text)), _SHAPE)
 
+    def familiarity(self, text: str) -> float:  # noqa: ARG002 - spelling needs no vocabulary
+        """Return 1: hashes know every spelling."""
+        return 1.0
+
 
 def _estimated_words(text: str) -> Iterator[Word]:
     for run in _RUN.finditer(text):

@@ -19,6 +19,9 @@ BATCH_TOKENS = 1500
 """Padding included. Measured: 1,024 to 2,048 did best; larger batches fall out of the cache."""
 
 _SPECIAL_TOKENS = 2
+_UNKNOWN = "[UNK]"
+_LONGER = 3
+"""Shorter words are in the vocabulary by chance: it holds most pairs of letters."""
 _INPUTS = {"input_ids", "attention_mask"}
 _OUTPUT = "embedding"
 
@@ -40,6 +43,7 @@ class OnnxEmbedder:
         self._model_id = model_id
         self._dimension = dimension
         self._max_tokens = max_tokens
+        self._unknown = tokenizer.token_to_id(_UNKNOWN)
         longest = max_tokens - _SPECIAL_TOKENS
         self._shape = PieceShape(tokens=min(PieceShape().tokens, longest), longest=longest)
         self._embed_query = remember(lambda text: self.embed([text])[0])
@@ -72,6 +76,25 @@ class OnnxEmbedder:
             return [text.strip()] if text.strip() else []
         return cut(text, self._words(text), self._shape)
 
+    def familiarity(self, text: str) -> float:
+        """Return how many of a text's longer words are in the model's vocabulary as a whole.
+
+        English questions have 0.8 and more, those of other languages 0.5 and less.
+        """
+        text = encodable(text)
+        encoding = self._tokenizer.encode(text, add_special_tokens=False)
+        tokens = zip(encoding.word_ids, encoding.offsets, encoding.ids, strict=True)
+        words: list[tuple[str, bool]] = []
+        for _, group in groupby(tokens, key=lambda token: token[0]):
+            found = list(group)
+            word = text[found[0][1][0] : found[-1][1][1]]
+            if any(map(str.isalpha, word)):
+                is_one = len(found) == 1 and found[0][2] != self._unknown
+                words.append((word, is_one and not _is_sign(word)))
+        longer = [is_known for word, is_known in words if len(word) >= _LONGER]
+        known = longer or [is_known for _, is_known in words]
+        return sum(known) / len(known) if known else 1.0
+
     def _token_ids(self, text: str) -> list[int]:
         # One by one: encoding a batch would start threads of its own on every core.
         ids = self._tokenizer.encode(encodable(text)).ids
@@ -98,6 +121,11 @@ class OnnxEmbedder:
         # A shipped graph does this itself; one that somebody brings along may not.
         vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
         return vectors
+
+
+def _is_sign(word: str) -> bool:
+    """Say whether a word is one sign of a script without spaces: it alone has no meaning."""
+    return len(word) == 1 and not word.isascii()
 
 
 def batches(lengths: Sequence[int], budget: int = BATCH_TOKENS) -> Iterator[list[int]]:

@@ -243,8 +243,9 @@ def _texts(found: _Found, question: Question, slots: Sequence[int]) -> Column:
 
 
 def _tail(scores: dict[int, float]) -> float:
-    """Return the weakest score as a share of the best."""
-    return min(scores.values()) / max(scores.values())
+    """Return the weakest score as a share of the best, 0 where nothing was asked for."""
+    best = max(scores.values())
+    return min(scores.values()) / best if best > 0 else 0.0
 
 
 def _cosines(found: _Found, question: Question, slots: IntArray) -> Column:

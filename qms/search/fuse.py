@@ -27,6 +27,21 @@ HASH_FUSION = FusionWeights(vector=0.01)
 """Hashed vectors know spelling, which words know better: with more weight they harm."""
 
 
+KNOWN_LANGUAGE = 0.75
+"""From this share of known words on a query is in a language that the embedder speaks."""
+LEAST_TRUST = 0.15
+
+
+def trusting(weights: FusionWeights, familiarity: float) -> FusionWeights:
+    """Return the weights for a query of which the embedder knows this share of words.
+
+    Vectors of a language that a model does not speak are noise: with their full weight they cost
+    up to ten points of any@5, with a sixth of it none.
+    """
+    trust = max(LEAST_TRUST, min(1.0, familiarity / KNOWN_LANGUAGE) ** 2)
+    return msgspec.structs.replace(weights, vector=weights.vector * trust)
+
+
 def fuse(
     found: Sequence[Situated],
     speakers: Sequence[Column],

@@ -17,7 +17,7 @@ from qms.search.candidates import find_candidates, find_latest, find_vectors
 from qms.search.context import add_context
 from qms.search.diversify import diversify
 from qms.search.explain import Explanation, explain
-from qms.search.fuse import DEFAULT_FUSION, HASH_FUSION, FusionWeights, fuse
+from qms.search.fuse import DEFAULT_FUSION, HASH_FUSION, FusionWeights, fuse, trusting
 from qms.search.hits import Exact, Hits
 from qms.search.level import level
 from qms.search.query import Question, SearchQuery, check_query, make_question
@@ -60,6 +60,11 @@ class Models(msgspec.Struct, frozen=True, kw_only=True):
     def fusion(self) -> FusionWeights:
         """The weights that suit the embedder."""
         return HASH_FUSION if self.is_hash else DEFAULT_FUSION
+
+    def fusion_of(self, text: str) -> FusionWeights:
+        """Return the weights that suit the embedder and the language of a text."""
+        known = self.embedder.familiarity(text) if self.embedder and text else 1.0
+        return trusting(self.fusion, known)
 
 
 class Result(msgspec.Struct, frozen=True, kw_only=True):
@@ -142,7 +147,7 @@ def _ranked(
     sources: Sequence[Source], question: Question, models: Models
 ) -> tuple[Hits, list[Skipped]]:
     pool = max(POOL, POOL_PER_RESULT * question.limit)
-    hits = _with_records(_fused(sources, question, models.fusion), sources, pool)
+    hits = _with_records(_fused(sources, question, models.fusion_of(question.text)), sources, pool)
     reranked = rerank(
         hits,
         question.text,

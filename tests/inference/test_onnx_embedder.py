@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from qms.inference.onnx_embedder import BATCH_TOKENS, OnnxEmbedder, batches
+from qms.search.fuse import KNOWN_LANGUAGE
 
 MIXED = [
     "ok",
@@ -184,3 +185,24 @@ def test_a_text_beyond_the_budget_is_a_batch_of_its_own() -> None:
 
 def test_the_model_id_names_model_and_content(embedder: OnnxEmbedder) -> None:
     assert re.fullmatch(r"all-MiniLM-L6-v2-w8@[0-9a-f]{12}", embedder.model_id)
+
+
+@pytest.mark.parametrize(
+    ("text", "is_spoken"),
+    [
+        ("Which port has the staging database?", True),
+        ("Why did she leave the company in March?", True),
+        ("Wann hat Anna beschlossen, nach Hamburg zu ziehen?", False),
+        ("Quels arbres poussent dans les jardins ?", False),
+        ("¿Dónde se instaló el servidor?", False),
+        ("Где стоят серверы?", False),
+        ("服务器在哪个楼里？", False),
+        ("ᚠᚢᚦ ᚨᚱᚲ", False),
+        ("42", True),
+        ("", True),
+    ],
+)
+def test_the_model_says_how_much_of_a_text_it_knows(
+    embedder: OnnxEmbedder, text: str, is_spoken: bool
+) -> None:
+    assert (embedder.familiarity(text) >= KNOWN_LANGUAGE) is is_spoken

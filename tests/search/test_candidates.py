@@ -140,3 +140,10 @@ def test_vectors_of_hits_are_the_middle_of_their_pieces() -> None:
     found = find_vectors([source], make_hits(records), 4)
     assert found[0] == pytest.approx([0.7071, 0.7071, 0, 0], abs=1e-3)
     assert not found[1].any()
+
+
+def test_the_latest_of_a_large_store_are_found_without_any_words() -> None:
+    records = [record(f"r{number}", "some text") for number in range(stage.PER_INDEX + 5)]
+    (found,) = find_latest([make_source(records)], ask(""))
+    assert len(found) == stage.LATEST
+    assert not found.text.any()

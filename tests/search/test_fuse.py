@@ -5,7 +5,7 @@ import pytest
 
 from qms.index.vector_moments import Moments
 from qms.search.context import add_context
-from qms.search.fuse import DEFAULT_FUSION, HASH_FUSION, fuse
+from qms.search.fuse import DEFAULT_FUSION, HASH_FUSION, fuse, trusting
 from qms.search.hits import Candidates, Exact, Hits
 from qms.search.level import level
 from tests.search.candidates_of import candidates
@@ -71,3 +71,14 @@ def test_nothing_found_is_an_empty_list() -> None:
 def test_hashed_vectors_weigh_less_than_those_of_a_model() -> None:
     assert 0 < HASH_FUSION.vector < DEFAULT_FUSION.vector
     assert HASH_FUSION.text == DEFAULT_FUSION.text
+
+
+@pytest.mark.parametrize(
+    ("familiarity", "share"), [(1.0, 1.0), (0.8, 1.0), (0.375, 0.25), (0.1, 0.15), (0.0, 0.15)]
+)
+def test_vectors_count_less_in_a_language_that_the_embedder_does_not_speak(
+    familiarity: float, share: float
+) -> None:
+    weights = trusting(DEFAULT_FUSION, familiarity)
+    assert weights.vector == pytest.approx(share * DEFAULT_FUSION.vector)
+    assert (weights.text, weights.graph) == (DEFAULT_FUSION.text, DEFAULT_FUSION.graph)

@@ -45,6 +45,9 @@ class Directions:
     def pieces(self, text: str) -> list[str]:
         return [text]
 
+    def familiarity(self, text: str) -> float:
+        return 1.0
+
 
 def record(local_id: str, text: str, *, project: str = "p", **fields: Any) -> Record:
     """Return an entry: a turn when a conversation is given, else a note."""

@@ -41,6 +41,9 @@ class _QueryVectors:
     def pieces(self, text: str) -> list[str]:
         return self._embedder.pieces(text)
 
+    def familiarity(self, text: str) -> float:
+        return self._embedder.familiarity(text)
+
 
 def measure(
     files: Sequence[Path], vectors: KeptVectors | None, times: Times = Times.TITLE
