@@ -35,8 +35,8 @@ def app(services: Services, *, setup: SetupLink | None = None) -> Starlette:
             ),
             Route("/health", _health(services), methods=["GET"]),
             Route("/metrics", metrics_endpoint(services, sessions), methods=["GET"]),
+            *help_routes(services),  # before the administration, which takes all else below /admin
             *admin_routes(services, runner, sessions, setup),
-            *help_routes(services),
             Route("/.well-known/{path:path}", _nothing_here, methods=list(ALL_METHODS)),
         ],
         exception_handlers={HTTPException: _answer_http, Exception: answer_unexpected},

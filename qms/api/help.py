@@ -12,6 +12,7 @@ from starlette.routing import Route
 from qms.api.answers import HEADERS
 from qms.api.errors import Handler, answers_errors
 from qms.api.openapi import openapi_document
+from qms.service.admin.table import ADMIN_TABLE
 from qms.service.commands import Services
 from qms.service.manual import OPENAPI_URL, PAGE_URLS, SCHEMA_URL, Page, read_page
 from qms.service.reference import schema_document
@@ -26,7 +27,7 @@ def help_routes(services: Services) -> list[Route]:
         return msgspec.json.encode(schema_document(services.commands, services.now))
 
     def openapi() -> bytes:
-        return msgspec.json.encode(openapi_document(services.commands))
+        return msgspec.json.encode(openapi_document((*services.commands, *ADMIN_TABLE)))
 
     documents = {
         SCHEMA_URL: _document(schema, "application/schema+json"),

@@ -12,6 +12,7 @@ from schemathesis.checks import CHECKS, load_all_checks
 from schemathesis.core.failures import FailureGroup
 
 from qms.api.app import app
+from qms.service.admin.table import ADMIN_TABLE
 from qms.service.table import TABLE
 from tests.support.house import Clock, House, key_of
 
@@ -75,6 +76,22 @@ def bombard(api: Any, path: str, method: str, *, mode: GenerationMode, examples:
 @pytest.mark.parametrize("name", [command.name for command in TABLE])
 def test_made_up_requests_get_documented_answers(api: Any, name: str, mode: GenerationMode) -> None:
     bombard(api, f"/api/v1/{{project}}/{name}", "POST", mode=mode, examples=EXAMPLES)
+
+
+ADMINISTRATION = [
+    pytest.param(command.route, mode, id=f"{command.name}-{mode.value}")
+    for command in ADMIN_TABLE
+    for mode in GenerationMode
+    # What takes nothing cannot be asked for in a way that does not fit.
+    if mode is GenerationMode.POSITIVE or command.request.__struct_fields__
+]
+
+
+@pytest.mark.parametrize(("route", "mode"), ADMINISTRATION)
+def test_made_up_administration_gets_documented_answers(
+    api: Any, route: Any, mode: GenerationMode
+) -> None:
+    bombard(api, route.path, route.method, mode=mode, examples=EXAMPLES)
 
 
 def test_an_answer_that_is_not_documented_would_be_found(api: Any) -> None:

@@ -48,6 +48,7 @@ def test_a_house_without_trouble_is_healthy(house: House, as_reader: Door) -> No
         "lastWriteUtc": None,
         "lastFoldUtc": None,
         "embeddingBacklog": 0,
+        "indexes": {"state": "making", "done": 0, "total": 0, "rebuilds": 0, "inMemory": False},
     }
 
 
