@@ -66,6 +66,8 @@ class Columns:
         }
         self._count = 0
         self._live = 0
+        self._soonest = _NEVER
+        """Nothing expires before this moment."""
         self._tags = Postings(np.int32)
         self._metadata = Postings()
         self._conversations = Conversations()
@@ -82,6 +84,7 @@ class Columns:
         result._columns = {
             name: np.array(next(rows, ()), dtype) for name, dtype in _COLUMNS.items()
         }
+        result._soonest = int(result._columns["expires"].min(initial=_NEVER))
         result._tags.fill([result._tag_tokens(facets) for facets in given])
         result._metadata.fill([_fact_tokens(facets) for facets in given])
         result._conversations.fill(
@@ -102,6 +105,7 @@ class Columns:
             self._live += not self._columns["live"][slot]
             for column, value in zip(self._columns.values(), self._row(facets), strict=True):
                 column[slot] = value
+            self._soonest = min(self._soonest, int(self._columns["expires"][slot]))
             self._tags.put(slot, self._tag_tokens(facets))
             self._metadata.put(slot, _fact_tokens(facets))
             self._conversations.put(
@@ -135,11 +139,20 @@ class Columns:
     def allowed(self, wanted: Filter | None, *, now: datetime) -> BoolArray:
         """Return, by slot, which entries are there, not expired, and match."""
         with self._lock:
-            mask: BoolArray = self._column("live") & (self._column("expires") > _instant(now))
+            mask: BoolArray = self._column("live").copy()
+            if _instant(now) >= self._soonest:
+                mask &= self._column("expires") > _instant(now)
             if wanted is not None:
                 for condition in self._conditions(wanted):
                     mask &= condition
             return mask
+
+    def expired(self, now: datetime) -> IntArray:
+        """Return the slots of entries that are there and should not be any more."""
+        with self._lock:
+            if _instant(now) < self._soonest:
+                return np.zeros(0, np.int64)
+            return np.flatnonzero(self._column("live") & (self._column("expires") <= _instant(now)))
 
     def turns(self, conversation_id: str) -> IntArray:
         """Return the slots of a conversation's turns, in order."""
@@ -190,6 +203,7 @@ class Columns:
             result._names = list(self._names)
             result._columns = {name: column[kept] for name, column in self._columns.items()}
             result._count = result._live = len(kept)
+            result._soonest = self._soonest
             result._tags = self._tags.renumbered(kept)
             result._metadata = self._metadata.renumbered(kept)
             result._conversations = self._conversations.renumbered(kept)

@@ -209,10 +209,13 @@ class KeywordIndex:
         limit: int = 10,
         *,
         now: datetime | None = None,
+        without: Collection[str] = (),
     ) -> list[str]:
         """Return the entries that a query calls by name: by their id first, then by a path."""
         plan = name_plan(query)
-        hits = self._hits(lambda _: plan, Conditions(wanted, now), limit)
+        if not plan.scored:
+            return []
+        hits = self._hits(lambda _: plan, Conditions(wanted, now, without), limit)
         return [entry_id for entry_id, _ in hits]
 
     def snippet(self, query: KeywordQuery, document: IndexDocument) -> str:

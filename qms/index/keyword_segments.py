@@ -37,6 +37,8 @@ _IS = "is"
 _TOKENIZER = "spaces"
 _WRITER_BYTES = 48 * 1024 * 1024
 _TERMS_TRIED = 20
+_FEW_IDS = 128
+"""So many ids are looked up one by one; for more, walking through all ids is cheaper."""
 _INTEGER_FIELDS = (CREATED, UPDATED, EXPIRES, PRIORITY)
 
 SCHEMA_FINGERPRINT = ",".join((*TEXT_FIELDS, _ID, _KEY, _IS, *_INTEGER_FIELDS, CONFIDENCE))
@@ -251,9 +253,12 @@ class Segments:
         return Query.boolean_query([(Occur.Should, query) for query in found])
 
     def _any_of(self, ids: Collection[str]) -> "Query":
-        from tantivy import Query
+        from tantivy import Occur, Query
 
-        return Query.term_set_query(self.schema, _ID, list(ids))
+        if len(ids) > _FEW_IDS:
+            return Query.term_set_query(self.schema, _ID, list(ids))
+        found = [Query.term_query(self.schema, _ID, entry_id, "basic") for entry_id in ids]
+        return Query.boolean_query([(Occur.Should, query) for query in found])
 
     def _range(self, limits: Range) -> "Query":
         from tantivy import FieldType, Query

@@ -1,7 +1,7 @@
 """The vector index of one store: several vectors an entry, searched under a filter.
 
 A scan over bytes finds candidates, their 16-bit vectors rank them, and an entry counts as its best
-piece. Above `DENSE_FROM` vectors, `compact` adds a structure of one bit a component in front.
+piece. Above `DENSE_FROM` vectors, `compact` puts a scan of four bits for two components in front.
 
 Writers are one at a time. A reader takes the rows and a mask of them in one short moment under a
 lock and searches them without it; what is written meanwhile it does not see.
@@ -23,7 +23,7 @@ from qms.index.vector_file import Counts, VectorFile
 from qms.index.vector_moments import Moments, RunningSums, sums_of
 from qms.index.vector_pieces import Pieces
 
-DENSE_FROM = 200_000
+DENSE_FROM = 30_000
 """From how many vectors on the denser structure and its many candidates beat the scan of bytes."""
 
 _MARGIN = 25
@@ -39,6 +39,44 @@ class Embedded(NamedTuple):
     entry_id: str
     vectors: object
     mark: int = 0
+
+
+class _Selection(NamedTuple):
+    """The rows of one moment and which of them may be found."""
+
+    pieces: Pieces
+    mask: BoolArray
+    total: int
+    sums: RunningSums
+    entries: int
+
+    def enough_for(self, k: int) -> int:
+        """Return how many pieces probably hold the best `k` entries."""
+        pieces_each = self.sums.pieces / max(1, self.entries)
+        return min(int((k + k // 4) * pieces_each) + _MARGIN, self.total)
+
+    def nearest(self, unit: FloatArray, k: int) -> tuple[IntArray, FloatArray]:
+        """Return owners and cosines of the best `k` entries."""
+        limit = self.enough_for(k)
+        while limit and k > 0:
+            rows, cosines = self.pieces.candidates(unit, limit, self.mask)
+            slots, scores = _ranked(self.pieces.owners[rows], cosines)
+            if self.sums.pieces > self.entries:
+                slots, scores = _best(slots, scores)
+            if len(slots) >= k or limit == self.total:
+                return slots[:k], scores[:k]
+            limit = min(4 * limit, self.total)  # entries with many pieces crowd out others
+        return np.zeros(0, np.int64), np.zeros(0, np.float32)
+
+    def moments(self, unit: FloatArray) -> Moments:
+        """Return how the cosines of all rows are spread."""
+        left_out = self.sums.pieces - self.total
+        if not left_out:
+            return self.sums.of(unit).moments()
+        if left_out < self.total:
+            outside = self.pieces.live[: len(self.mask)] & ~self.mask
+            return self.sums.of(unit).less(sums_of(self.pieces, outside, unit)).moments()
+        return sums_of(self.pieces, self.mask, unit).moments()
 
 
 class VectorIndex:
@@ -140,21 +178,14 @@ class VectorIndex:
         self, query: object, k: int, allowed: BoolArray | None = None
     ) -> tuple[IntArray, FloatArray]:
         """Do as `search` and return slots and cosines."""
-        unit = unit_query(query, self.dimension)
-        with self._moment:
-            pieces, mask = self._selected(allowed)
-            has_several = self._sums.pieces > self._entries
-        total = int(np.count_nonzero(mask))
-        limit = min(self._enough_for(k), total)
-        while total and k > 0:
-            rows = pieces.candidates(unit, limit, mask)
-            slots, scores = _ranked(pieces.owners[rows], pieces.cosines(rows, unit))
-            if has_several:
-                slots, scores = _best(slots, scores)
-            if len(slots) >= k or limit == total:
-                return slots[:k], scores[:k]
-            limit = min(4 * limit, total)  # entries with many pieces crowd out others
-        return np.zeros(0, np.int64), np.zeros(0, np.float32)
+        return self._select(allowed).nearest(unit_query(query, self.dimension), k)
+
+    def around(
+        self, query: object, k: int, allowed: BoolArray | None = None
+    ) -> tuple[IntArray, FloatArray, Moments]:
+        """Do as `nearest` and `moments`, of one moment and for less."""
+        unit, selection = unit_query(query, self.dimension), self._select(allowed)
+        return *selection.nearest(unit, k), selection.moments(unit)
 
     def scores(self, query: object, ids: Iterable[str]) -> dict[str, float]:
         """Return the cosine of the best piece of each given entry that has vectors."""
@@ -197,14 +228,7 @@ class VectorIndex:
 
         Exact while few pieces are in or few are out; `sums_of` says what many cost in precision.
         """
-        unit = unit_query(query, self.dimension)
-        with self._moment:
-            pieces, mask = self._selected(allowed)
-            everything = self._sums
-            outside = pieces.live[: len(mask)] & ~mask
-        if np.count_nonzero(outside) < np.count_nonzero(mask):
-            return everything.of(unit).less(sums_of(pieces, outside, unit)).moments()
-        return sums_of(pieces, mask, unit).moments()
+        return self._select(allowed).moments(unit_query(query, self.dimension))
 
     @property
     def wants_compaction(self) -> bool:
@@ -344,20 +368,16 @@ class VectorIndex:
         found = [slot for one in entry_ids if (slot := self.slots.find(one)) is not None]
         return np.array([slot for slot in found if slot < len(self._lengths)], np.int64)
 
-    def _enough_for(self, k: int) -> int:
-        """Return how many pieces probably hold the best `k` entries."""
-        pieces_each = self._sums.pieces / max(1, self._entries)
-        return int((k + k // 4) * pieces_each) + _MARGIN
-
-    def _selected(self, allowed: BoolArray | None) -> tuple[Pieces, BoolArray]:
-        """Return the rows of this moment and which of them may be found."""
-        pieces = self._pieces
-        live = pieces.live[: pieces.count]
-        if allowed is None:
-            return pieces, live.copy()
-        if len(allowed) < len(self._lengths):
-            allowed = grown(allowed, len(self._lengths))
-        return pieces, allowed[pieces.owners[: pieces.count]] & live
+    def _select(self, allowed: BoolArray | None) -> _Selection:
+        with self._moment:
+            pieces, sums, entries = self._pieces, self._sums, self._entries
+            mask = pieces.live[: pieces.count].copy()
+            beyond = len(self._lengths)
+        if allowed is not None and not (len(allowed) >= len(self.slots) and allowed.all()):
+            if len(allowed) < beyond:
+                allowed = grown(allowed, beyond)
+            mask &= allowed[pieces.owners[: len(mask)]]
+        return _Selection(pieces, mask, int(np.count_nonzero(mask)), sums, entries)
 
     def _rows_of(self, owners: IntArray) -> tuple[IntArray, IntArray]:
         """Return the rows of owners that have some, and where among them each owner begins."""

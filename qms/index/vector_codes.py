@@ -106,6 +106,8 @@ def scan_query(query: FloatArray) -> FloatArray:
 def _numbers(vectors: Any, field: str) -> npt.NDArray[np.float64]:
     if isinstance(vectors, np.ndarray) and vectors.dtype.kind == "f":
         return vectors.astype(np.float64)
+    if isinstance(vectors, list) and set(map(type, vectors)) == {float}:
+        return np.array([vectors], np.float64)
     reason = "must be a list of numbers"
     if not isinstance(vectors, list | tuple):
         raise invalid(field, reason)

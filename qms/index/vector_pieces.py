@@ -16,13 +16,17 @@ _CHUNK_ROWS = 8192
 _COSINE_ROWS = 1024
 """Rows decoded at a time for exact cosines: what the processor's cache holds."""
 
-_ROUGH_LEAST = 600
-_ROUGH_FACTOR = 8
+_ROUGH_LEAST = 100
+_ROUGH_FACTOR = 1.5
 """Candidates of the denser structure; more cost time, fewer are too often not sure enough."""
+_SURE_SHARE = 0.4
 _SURE_ERRORS = 2.0
-"""How many standard errors must lie between what is wanted and what was not fetched."""
-_DENSE_SHARE = 4
-"""A filter that leaves less than a quarter is cheaper, and surer, to scan by bytes."""
+"""How many standard errors must lie between that share of what is wanted and what is not fetched.
+
+What is wanted includes a margin; its last part may be any of many that are about as far away.
+"""
+_DENSE_SHARE = 20
+"""A filter that leaves less than a twentieth is cheaper, and surer, to scan by bytes."""
 
 
 class Pieces:
@@ -92,30 +96,46 @@ class Pieces:
             return np.concatenate([self.cosines(part, query, exact=exact) for part in parts])
         return cosines(self.high[rows], self.low[rows] if exact else None, query)
 
-    def candidates(self, query: FloatArray, limit: int, mask: BoolArray) -> IntArray:
-        """Return about the best `limit` rows of the mask."""
+    def candidates(
+        self, query: FloatArray, limit: int, mask: BoolArray
+    ) -> tuple[IntArray, FloatArray]:
+        """Return about the best `limit` rows of the mask, and their cosines."""
         count = self.dense_count
         if count and np.count_nonzero(mask[:count]) * _DENSE_SHARE >= count:
             found = self._dense_candidates(query, limit, mask[:count])
+            if found is not None and count == self.count:
+                return found
             if found is not None:
-                late = mask.copy()
-                late[:count] = False
-                return np.concatenate((found, self._scan.search(query, limit, bitmap_of(late))))
-        return self._scan.search(query, limit, bitmap_of(mask))
+                late = self._late_candidates(query, limit, mask)
+                return np.concatenate((found[0], late[0])), np.concatenate((found[1], late[1]))
+        rows = self._scan.search(query, limit, bitmap_of(mask))
+        return rows, self.cosines(rows, query)
 
-    def _dense_candidates(self, query: FloatArray, limit: int, mask: BoolArray) -> IntArray | None:
+    def _late_candidates(
+        self, query: FloatArray, limit: int, mask: BoolArray
+    ) -> tuple[IntArray, FloatArray]:
+        """Return the best rows of those that the denser structure does not cover yet."""
+        late = mask.copy()
+        late[: self.dense_count] = False
+        rows = self._scan.search(query, limit, bitmap_of(late))
+        return rows, self.cosines(rows, query)
+
+    def _dense_candidates(
+        self, query: FloatArray, limit: int, mask: BoolArray
+    ) -> tuple[IntArray, FloatArray] | None:
         """Return the best rows by the denser structure, or None when its order is too rough."""
         assert self._dense is not None
-        wanted = min(_ROUGH_LEAST + _ROUGH_FACTOR * limit, len(mask))
+        wanted = min(_ROUGH_LEAST + int(_ROUGH_FACTOR * limit), len(mask))
         rows, rough = self._dense.search(query, wanted, bitmap_of(mask))
-        if len(rows) <= limit:
-            return rows
         exact = self.cosines(rows, query)
-        best = np.argpartition(-exact, limit)[:limit]
+        if len(rows) <= limit:
+            return rows, exact
         if len(rows) == wanted:
             # What was not fetched scores at most `rough.min()`, give or take its error.
-            needed = np.partition(exact, -limit)[-(limit * 2 // 3)]
-            error = float(np.std(rough - exact))
-            if needed - float(rough.min()) < _SURE_ERRORS * error:
+            off = rough - exact
+            sure = max(1, int(_SURE_SHARE * limit))
+            needed = np.partition(exact, -sure)[-sure]
+            if needed - float(rough.min() - off.mean()) < _SURE_ERRORS * float(off.std()):
                 return None
-        return rows[best]
+        best = np.argpartition(-exact, limit)[:limit]
+        return rows[best], exact[best]

@@ -10,8 +10,9 @@ from collections.abc import Sequence
 import msgspec
 import numpy as np
 
+from qms.index.arrays import IntArray
 from qms.search.context import Situated
-from qms.search.hits import Column, Hits
+from qms.search.hits import Candidates, Column, Hits
 
 
 class FusionWeights(msgspec.Struct, frozen=True, kw_only=True):
@@ -46,27 +47,45 @@ def fuse(
     found: Sequence[Situated],
     speakers: Sequence[Column],
     weights: FusionWeights = DEFAULT_FUSION,
+    *,
+    most: int | None = None,
 ) -> Hits:
-    """Return the entries of all stores by the fused score."""
+    """Return the entries of all stores by the fused score, no more than the best `most`."""
     levelled = [one.levelled for one in found]
     candidates = [one.candidates for one in levelled]
     text, vector = _joined([one.text for one in found]), _joined([one.vector for one in found])
     graph, speaker = _joined([one.graph for one in candidates]), _joined(speakers)
-    hits = Hits(
-        ids=[entry_id for one in candidates for entry_id in one.ids],
-        sources=[number for number, one in enumerate(candidates) for _ in one.ids],
-        exact=[exact for one in candidates for exact in one.exact],
-        scores={
-            "text": _joined([one.text for one in levelled]),
-            "vector": _joined([one.vector for one in candidates]),
-            "graph": graph,
-            "textContext": text,
-            "vectorContext": vector,
-            "speaker": speaker,
-            "fused": _fused(text, vector, graph, weights, speaker),
-        },
+    fused = _fused(text, vector, graph, weights, speaker)
+    classes = np.concatenate([one.classes() for one in candidates] or [np.zeros(0, np.int64)])
+    best = np.lexsort((-fused, classes))[:most]
+    scores = {
+        "text": _joined([one.text for one in levelled]),
+        "vector": _joined([one.vector for one in candidates]),
+        "graph": graph,
+        "textContext": text,
+        "vectorContext": vector,
+        "speaker": speaker,
+        "fused": fused,
+    }
+    return _hits(candidates, best, {name: column[best] for name, column in scores.items()})
+
+
+def _hits(candidates: Sequence[Candidates], best: IntArray, scores: dict[str, Column]) -> Hits:
+    """Return hits of the rows `best`, counted through all stores."""
+    begins = np.cumsum([0, *(len(one) for one in candidates)])
+    sources = (np.searchsorted(begins, best, side="right") - 1).tolist()
+    rows = (best - begins[sources]).tolist()
+    return Hits(
+        ids=[
+            candidates[source].table.id_of(int(candidates[source].slots[row]))
+            for source, row in zip(sources, rows, strict=True)
+        ],
+        sources=sources,
+        exact=[
+            candidates[source].exact.get(row) for source, row in zip(sources, rows, strict=True)
+        ],
+        scores=scores,
     )
-    return hits.best_first("fused")
 
 
 def _fused(

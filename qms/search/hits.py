@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from qms.index.arrays import IntArray
+from qms.index.slots import Slots
 from qms.index.vector_moments import Moments
 from qms.store.view import Record
 
@@ -29,14 +30,21 @@ class Exact(StrEnum):
     PHRASE = "phrase"
 
 
+CLASSES: dict[Exact | None, int] = {how: number for number, how in enumerate((*Exact, None))}
+"""In which order entries come that were called for exactly, and all others after them."""
+
+
 class Candidates(msgspec.Struct, frozen=True, kw_only=True):
     """What one store has found, with everything about it that only the indexes know."""
 
-    ids: list[str]
+    slots: IntArray
+    table: Slots
+    """Whose slots these are."""
     text: Column
     vector: Column
     graph: Column
-    exact: list[Exact | None]
+    exact: dict[int, Exact]
+    """The rows that were called for exactly."""
     conversation: IntArray
     previous: IntArray
     """The row of the previous turn, `NOBODY` where it is not among the candidates."""
@@ -48,7 +56,19 @@ class Candidates(msgspec.Struct, frozen=True, kw_only=True):
     """How the query's cosines are spread over everything that may be found here."""
 
     def __len__(self) -> int:
-        return len(self.ids)
+        return len(self.slots)
+
+    @property
+    def ids(self) -> list[str]:
+        """The ids of all rows."""
+        return self.table.ids_of(self.slots.tolist())
+
+    def classes(self) -> IntArray:
+        """Return a number for each row: the smaller, the more exactly it was called for."""
+        numbers = np.full(len(self), CLASSES[None])
+        for row, how in self.exact.items():
+            numbers[row] = CLASSES[how]
+        return numbers
 
 
 class Hits(msgspec.Struct, frozen=True, kw_only=True):
@@ -93,7 +113,7 @@ class Hits(msgspec.Struct, frozen=True, kw_only=True):
 
     def classes(self) -> IntArray:
         """Return a number for each row: the smaller, the more exactly it was called for."""
-        return np.array([_CLASSES[found] for found in self.exact], np.int64)
+        return np.array([CLASSES[found] for found in self.exact], np.int64)
 
 
 def _places(scores: Column) -> IntArray:
@@ -104,6 +124,3 @@ def _places(scores: Column) -> IntArray:
     places = np.zeros(len(scores), np.int64)
     places[known] = (np.cumsum(counts) - counts + 1)[numbers]
     return places
-
-
-_CLASSES = {found: number for number, found in enumerate((*Exact, None))}

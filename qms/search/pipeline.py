@@ -30,6 +30,8 @@ from qms.store.view import Record
 POOL = 100
 POOL_PER_RESULT = 3
 """How many hits the later stages see: never fewer than `POOL`, else so many for each result."""
+SPARE = 20
+"""More hits beside the pool: entries may be gone from the view that the indexes still know."""
 
 
 class Mode(StrEnum):
@@ -113,7 +115,7 @@ def search(
     question = make_question(query, limits, vector=vector, now=now)
     hits, unread = _ranked(sources, question, models)
     return Found(
-        results=[_result(hits, row, sources, question) for row in range(len(hits))],
+        results=_results(hits, sources, question),
         question=question,
         mode=_mode(sources, question, models),
         skipped=[*_skipped(sources, question, models), *unread],
@@ -147,7 +149,8 @@ def _ranked(
     sources: Sequence[Source], question: Question, models: Models
 ) -> tuple[Hits, list[Skipped]]:
     pool = max(POOL, POOL_PER_RESULT * question.limit)
-    hits = _with_records(_fused(sources, question, models.fusion_of(question.text)), sources, pool)
+    fusion = models.fusion_of(question.text)
+    hits = _with_records(_fused(sources, question, fusion, pool), sources, pool)
     reranked = rerank(
         hits,
         question.text,
@@ -168,11 +171,15 @@ def _ranked(
     return chosen, [Skipped("rerank", late)] if late else []
 
 
-def _fused(sources: Sequence[Source], question: Question, weights: FusionWeights) -> Hits:
+def _fused(
+    sources: Sequence[Source], question: Question, weights: FusionWeights, pool: int
+) -> Hits:
     find = find_latest if question.is_blank else find_candidates
     levelled = level(find(sources, question))
     speakers = [speaker_factors(one.candidates.roles, question.words) for one in levelled]
-    hits = fuse([add_context(one) for one in levelled], speakers, weights)
+    # A place is told among all candidates; without it, those behind the pool need not be sorted.
+    most = None if question.explain else pool + SPARE
+    hits = fuse([add_context(one) for one in levelled], speakers, weights, most=most)
     return hits.ranked() if question.explain else hits
 
 
@@ -196,16 +203,23 @@ def _texts(hits: Hits) -> list[str]:
     return [f"{document.own_title}\n{document.text}".strip() for document in documents]
 
 
-def _result(hits: Hits, row: int, sources: Sequence[Source], question: Question) -> Result:
-    values = {name: float(column[row]) for name, column in hits.scores.items()}
-    return Result(
-        record=hits.records[row],
-        source=sources[hits.sources[row]],
-        score=values["score"],
-        scores={name: value for name, value in values.items() if not math.isnan(value)},
-        exact=hits.exact[row],
-        explanation=explain(hits, row, question.profile) if question.explain else None,
-    )
+def _results(hits: Hits, sources: Sequence[Source], question: Question) -> list[Result]:
+    rows = zip(*(column.tolist() for column in hits.scores.values()), strict=True)
+    return [
+        Result(
+            record=hits.records[row],
+            source=sources[hits.sources[row]],
+            score=float(hits.scores["score"][row]),
+            scores={
+                name: value
+                for name, value in zip(hits.scores, values, strict=True)
+                if not math.isnan(value)
+            },
+            exact=hits.exact[row],
+            explanation=explain(hits, row, question.profile) if question.explain else None,
+        )
+        for row, values in enumerate(rows)
+    ]
 
 
 def _mode(sources: Sequence[Source], question: Question, models: Models) -> Mode:

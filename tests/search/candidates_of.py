@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from qms.index.slots import Slots
 from qms.index.vector_moments import Moments
 from qms.search.hits import Candidates
 
@@ -23,11 +24,12 @@ def candidates(
         return np.array(given.get(name, nobody), np.int64)
 
     return Candidates(
-        ids=[f"p:{letter}" for letter in ids],
+        slots=np.arange(count),
+        table=Slots(f"p:{letter}" for letter in ids),
         text=np.array(text, np.float64),
         vector=np.array([np.nan] * count if vector is None else vector, np.float64),
         graph=np.array(given.get("graph", [0.0] * count), np.float64),
-        exact=list(given.get("exact", [None] * count)),
+        exact={row: how for row, how in enumerate(given.get("exact", ())) if how is not None},
         conversation=rows("conversation"),
         previous=rows("previous"),
         following=rows("following"),
