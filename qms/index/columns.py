@@ -8,14 +8,15 @@ its slot (see `slots`), so such an array stays true to the ids it was made for.
 import json
 import threading
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from itertools import chain
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from qms.domain.bodies import Kind
-from qms.domain.entry import CurationTier, Retention
+from qms.domain.entry import CurationTier, Header, Retention
 from qms.domain.queries import Filter
 from qms.index.arrays import BoolArray, IntArray, grown, room_for
 from qms.index.conversations import NONE, Conversations
@@ -24,6 +25,7 @@ from qms.index.postings import Postings
 from qms.index.slots import Slots
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
 _NEVER = np.iinfo(np.int64).max
 _UNKNOWN = -2
 """The code of a name that no entry has ever carried; no column holds it."""
@@ -80,12 +82,9 @@ class Columns:
         given = list(entries)
         result.slots = Slots(facets.header.id for facets in given)
         result._count = result._live = len(given)
-        rows = zip(*map(result._row, given), strict=True)
-        result._columns = {
-            name: np.array(next(rows, ()), dtype) for name, dtype in _COLUMNS.items()
-        }
+        result._columns = result._whole_columns(given)
         result._soonest = int(result._columns["expires"].min(initial=_NEVER))
-        result._tags.fill([result._tag_tokens(facets) for facets in given])
+        result._tags.fill(result._many_tag_tokens(given))
         result._metadata.fill([_fact_tokens(facets) for facets in given])
         result._conversations.fill(
             result._columns["conversation"].astype(np.int64),
@@ -209,10 +208,42 @@ class Columns:
             result._conversations = self._conversations.renumbered(kept)
         return result
 
+    def _whole_columns(self, given: Sequence[Facets]) -> dict[str, npt.NDArray[Any]]:
+        """Do as `_row` for many entries, a column at a time, which takes a third of the time."""
+        headers = [facets.header for facets in given]
+        values: dict[str, Sequence[Any]] = {
+            "live": np.ones(len(given), np.bool_),  # type: ignore[dict-item]  # the same to numpy
+            "pinned": [header.pinned for header in headers],
+            "kind": [_KINDS[header.kind] for header in headers],
+            "tier": [_TIERS[header.curation_tier] for header in headers],
+            "retention": [_RETENTIONS[header.retention] for header in headers],
+            "priority": [header.priority for header in headers],
+            "confidence": [header.confidence for header in headers],
+            "created": [_instant(header.timestamps.created_utc) for header in headers],
+            "updated": [_instant(header.timestamps.updated_utc) for header in headers],
+            "expires": [_end(header) for header in headers],
+            "namespace": self._many_codes([header.namespace for header in headers]),
+            "epic_slug": self._many_codes([header.epic_slug for header in headers]),
+            "epic_case": self._many_codes([header.epic_case for header in headers]),
+            "agent": self._many_codes([header.agent_id for header in headers]),
+            "source_type": self._many_codes([facets.source_type for facets in given]),
+            "conversation": self._many_codes([facets.conversation_id for facets in given]),
+            "role": self._many_codes([facets.role for facets in given]),
+        }
+        return {name: np.array(values[name], dtype) for name, dtype in _COLUMNS.items()}
+
+    def _many_tag_tokens(self, given: Sequence[Facets]) -> list[list[int]]:
+        tags = [facets.header.tags for facets in given]
+        codes = {tag: self._code(tag) for tag in dict.fromkeys(chain.from_iterable(tags))}
+        return [[codes[tag] for tag in found] for found in tags]
+
+    def _many_codes(self, names: Sequence[str | None]) -> list[int]:
+        codes = {name: self._code(name) for name in dict.fromkeys(names)}
+        return [codes[name] for name in names]
+
     def _row(self, facets: Facets) -> tuple[Any, ...]:
         """Return a value for each of the columns, in their order."""
         header = facets.header
-        expires = None if header.is_permanent else header.ttl_utc
         return (
             True,
             header.pinned,
@@ -223,7 +254,7 @@ class Columns:
             header.confidence,
             _instant(header.timestamps.created_utc),
             _instant(header.timestamps.updated_utc),
-            _NEVER if expires is None else _instant(expires),
+            _end(header),
             self._code(header.namespace),
             self._code(header.epic_slug),
             self._code(header.epic_case),
@@ -329,7 +360,16 @@ class Columns:
         self._count = count
 
 
+def _end(header: Header) -> int:
+    """Return when an entry expires."""
+    if header.ttl_utc is None or header.is_permanent:
+        return _NEVER
+    return _instant(header.ttl_utc)
+
+
 def _fact_tokens(facets: Facets) -> list[int]:
+    if not facets.metadata:
+        return []
     return [_fact_token(*fact) for fact in facets.metadata.items()]
 
 
@@ -367,5 +407,4 @@ def _with_one_form_of_numbers(value: Any) -> Any:
 
 def _instant(moment: datetime) -> int:
     """Return microseconds since 1970, without the rounding that a float would bring."""
-    passed = moment - _EPOCH
-    return (passed.days * 86_400 + passed.seconds) * 1_000_000 + passed.microseconds
+    return (moment - _EPOCH) // _MICROSECOND

@@ -62,8 +62,9 @@ class Conversations:
         self._make_room(len(numbers))
         every = slice(0, len(numbers))
         self._number[every], self._created[every] = numbers, created
-        self._has_ordinal[every] = [ordinal is not None for ordinal in ordinals]
-        self._ordinal[every] = [_bounded(ordinal) for ordinal in ordinals]
+        numbered = [slot for slot, ordinal in enumerate(ordinals) if ordinal is not None]
+        self._has_ordinal[numbered] = True
+        self._ordinal[numbered] = [_bounded(ordinals[slot]) for slot in numbered]
         slots = np.flatnonzero(numbers != NONE)
         slots = slots[np.argsort(numbers[slots], kind="stable")]
         for turns in np.split(slots, np.flatnonzero(np.diff(numbers[slots])) + 1):

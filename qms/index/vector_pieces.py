@@ -76,7 +76,7 @@ class Pieces:
         return result
 
     def densify(self) -> None:
-        """Let the denser structure cover every row there is."""
+        """Let the denser structure cover every row there is; rows may be appended meanwhile."""
         self._dense = DenseScan(self._dimension, self.chunks(), self._threads)
 
     def chunks(self) -> Iterator[FloatArray]:

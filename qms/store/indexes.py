@@ -9,7 +9,7 @@ Everything here may be deleted from disk and is made again from the entries. Wha
 import logging
 import math
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
 import msgspec
@@ -21,7 +21,7 @@ from qms.domain.errors import UnavailableError
 from qms.domain.ports import Embedder
 from qms.fsio.disk import Disk
 from qms.index.columns import Columns
-from qms.index.documents import IndexDocument, index_document
+from qms.index.documents import IndexDocument, index_document, line_facets
 from qms.index.keyword import KeywordIndex
 from qms.index.keyword_files import find_damage
 from qms.index.vector import VectorIndex
@@ -50,6 +50,21 @@ class Rebuild(msgspec.Struct, frozen=True):
     """What is to be made anew besides the words."""
 
     vectors: bool = False
+
+
+class _Documents:
+    """What is indexed of entries, decoded when somebody reads it."""
+
+    def __init__(self, records: list[Record]) -> None:
+        self._records = records
+
+    def __iter__(self) -> Iterator[IndexDocument]:
+        return (index_document(record.header, record.document()) for record in self._records)
+
+    def of(self, ids: Collection[str]) -> list[IndexDocument]:
+        """Return those of some entries."""
+        found = [record for record in self._records if record.header.id in ids] if ids else []
+        return list(_Documents(found))
 
 
 class StoreIndexes:
@@ -166,10 +181,9 @@ class StoreIndexes:
     ) -> None:
         view = self._store.view
         records = self._store.in_file_order(view)
-        documents = [index_document(record.header, record.document()) for record in records]
-        self._done, self._total = 0, len(documents)
-        columns = Columns.of(documents)
-        keyword = self._make_words(view, documents)
+        self._done, self._total = 0, len(records)
+        columns = Columns.of(line_facets(record.header, record.line) for record in records)
+        keyword = self._make_words(view, _Documents(records))
         vectors = self._make_vectors(columns, embedder, wanted) if embedder else None
         if vectors is not None:
             drop_outdated(vectors, view)
@@ -224,6 +238,9 @@ class StoreIndexes:
 
         The thread that calls `embed` calls this: both hold on to the vectors between two steps.
         """
+        built = self._built
+        if built is not None and built.vectors is not None and built.vectors.wants_compaction:
+            built.vectors.compact()
         with self._lock:
             built = self._built
             if built is None or not built.columns.is_sparse:
@@ -302,7 +319,7 @@ class StoreIndexes:
                 sequence = self._store.view.sequence
                 self._files.save_vectors(built.vectors, sequence=sequence, is_last=is_last)
 
-    def _make_words(self, view: StoreView, documents: list[IndexDocument]) -> KeywordIndex:
+    def _make_words(self, view: StoreView, documents: _Documents) -> KeywordIndex:
         built = self._built
         if built is None:
             return self._open_words(view, documents)
@@ -318,7 +335,7 @@ class StoreIndexes:
             return self._fresh_words(view, documents)
         return built.keyword
 
-    def _open_words(self, view: StoreView, documents: list[IndexDocument]) -> KeywordIndex:
+    def _open_words(self, view: StoreView, documents: _Documents) -> KeywordIndex:
         keyword = self._files.open_words()
         missed = self._store.uncut()
         first = missed[0][0] if missed else view.sequence + 1
@@ -329,13 +346,13 @@ class StoreIndexes:
         for sequence, change_set in missed:
             if keyword.sequence < sequence <= view.sequence:
                 keyword.apply(sequence, *_changes(change_set, view))
-        retimed = [document for document in documents if document.id in keyword.retimed]
+        retimed = documents.of(keyword.retimed)
         if retimed:
             keyword.apply(view.sequence, retimed, [])
             keyword.retimed.clear()
         return keyword
 
-    def _fresh_words(self, view: StoreView, documents: list[IndexDocument]) -> KeywordIndex:
+    def _fresh_words(self, view: StoreView, documents: _Documents) -> KeywordIndex:
         self._files.drop_words()
         keyword = self._files.open_words()
         keyword.rebuild(self._counted(documents), sequence=view.sequence)

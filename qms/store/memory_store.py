@@ -95,6 +95,8 @@ class MemoryStore:
         """Return the entries of a view as they stand in the file; those not in it yet come last."""
         ids = dict.fromkeys(one for one in list(self._side.image.ids) if one is not None)
         found = [record for one in ids if (record := view.get(one)) is not None]
+        if len(found) == len(view):
+            return found
         rest = [record for one, record in view.records.items() if one not in ids]
         return found + sorted(rest, key=lambda record: (record.order, record.header.id))
 
