@@ -66,6 +66,12 @@ log = logging.getLogger(__name__)
 NOTHING = -1
 """The sequence of an index that holds nothing yet."""
 
+MANY_UNREAD = 2_000
+"""From so many new documents on a search has them committed instead of reading them itself.
+
+Both take them apart, which is most of the work; a commit does it once for all searches.
+"""
+
 MAX_LANGUAGES = 6
 MAX_HITS = 10_000
 _WRITE_ATTEMPTS = 2
@@ -146,7 +152,7 @@ class KeywordIndex:
 
     @property
     def pending(self) -> int:
-        """Return how many ChangeSets wait for a commit."""
+        """Return how many changes wait for a commit."""
         return sum(len(generation) for generation in self._state.generations)
 
     def apply(self, sequence: int, put: Iterable[IndexDocument], removed: Iterable[str]) -> None:
@@ -223,6 +229,7 @@ class KeywordIndex:
         return snippet(query, document.text)
 
     def _hits(self, make: _MakePlan, conditions: Conditions, limit: int) -> list[Hit]:
+        self._help()
         state, limit = self._state, min(limit, MAX_HITS)
         if all(generation.is_empty for generation in state.generations):
             plan = make(main_languages(state.files.summary.languages, MAX_LANGUAGES))
@@ -237,6 +244,15 @@ class KeywordIndex:
         outside = msgspec.structs.replace(conditions, without={*conditions.without, *outdated})
         hits = self._file_hits(state, plan, outside, limit, boosts.__getitem__)
         return sorted([*hits, *pending], key=lambda hit: (-hit[1], hit[0]))[:limit]
+
+    def _help(self) -> None:
+        """Commit what a large import has left, or wait for who does; the search then sees it."""
+        if sum(generation.unread for generation in self._state.generations) < MANY_UNREAD:
+            return
+        try:
+            self.commit()
+        except UnavailableError as error:
+            log.warning("search reads what no commit takes", extra={"reason": error.message})
 
     def _file_hits(
         self,

@@ -40,6 +40,8 @@ class Generation:
     def __init__(self) -> None:
         self._inbox: list[Change] = []
         self._taken = 0
+        self._added = 0
+        self._analysed = 0
         self.entries: dict[str, Pending | None] = {}
         self.keys: dict[str, int] = {}
         self.languages: dict[str, int] = {}
@@ -50,7 +52,13 @@ class Generation:
 
     def add(self, change: Change) -> None:
         """Append a change; every search that starts after this sees it."""
+        self._added += len(change.put)
         self._inbox.append(change)
+
+    @property
+    def unread(self) -> int:
+        """Return how many documents no reader has taken in yet."""
+        return self._added - self._analysed
 
     @property
     def is_empty(self) -> bool:
@@ -58,7 +66,8 @@ class Generation:
         return not self._inbox
 
     def __len__(self) -> int:
-        return len(self._inbox)
+        """Return how many changes it holds, each entry of a large one counted."""
+        return max(len(self._inbox), self._added)
 
     @property
     def sequence(self) -> int:
@@ -77,6 +86,7 @@ class Generation:
                 self._forget(document.id)
                 self._remember(document)
             self._taken += 1
+            self._analysed += len(change.put)
 
     def _remember(self, document: IndexDocument) -> None:
         tokens = field_tokens(document)
