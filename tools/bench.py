@@ -15,13 +15,14 @@ import msgspec
 
 from qms.inference.choose import model_folders, open_embedder
 from tools.benchmarks import retrieval as retrieval_rows
-from tools.benchmarks import store_commits, store_loading, store_served
+from tools.benchmarks import search_cost, search_served, store_commits, store_loading, store_served
 from tools.benchmarks.corpus import lines, make_store
 from tools.benchmarks.measure import Bound, Plan, Row, Verdict, summary, table
 from tools.benchmarks.retrieval_entries import Times
 from tools.benchmarks.retrieval_scores import table as retrieval_table
 from tools.benchmarks.retrieval_sets import set_files
 from tools.benchmarks.retrieval_vectors import KeptVectors
+from tools.benchmarks.search_corpus import WordVectors, make_root
 
 FULL = Plan(
     sizes=(1_000, 10_000, 100_000),
@@ -37,6 +38,13 @@ FULL = Plan(
         "load-ratio": Bound("≤", 3, "×"),
         "memory": Bound("≤", 250, "MB"),
         "edit": Bound("≤", 1, "s"),
+        "search-ratio": Bound("≤", 1.5, "×"),
+        "search-http": Bound("≤", 2, "ms"),
+        "search-wait": Bound("≤", 100, "ms"),
+        "search-memory": Bound("≤", 500, "MB"),
+        "recall": Bound("≥", 0.99),
+        "open-ratio": Bound("≤", 2, "×"),
+        "import-rate": Bound("≥", 8000, "/s"),
     },
 )
 QUICK = msgspec.structs.replace(FULL, sizes=(1_000, 10_000), rounds=2, writes=128, fold_s=5.0)
@@ -81,6 +89,41 @@ def store(
     print(f"{table(rows, markdown=markdown)}\n\n{summary(rows)}")
     if any(row.verdict is Verdict.BROKEN for row in rows):
         sys.exit(1)
+
+
+@main.command()
+@click.option("--sizes", default="10000,100000", help="How many entries; the long form: 1000000.")
+@click.option("--rounds", default=3, help="How many rounds.")
+@click.option("--markdown", is_flag=True, help="Print the table for a page.")
+@click.option(
+    "--folder", type=click.Path(path_type=Path, exists=True), help="Where the stores are made."
+)
+def search(sizes: str, rounds: int, markdown: bool, folder: Path | None) -> None:
+    """Measure search beside raw tantivy and raw faiss, over HTTP, and what its indexes cost.
+
+    Example: python tools/bench.py search --sizes 100000
+    """
+    plan = _plan(FULL, sizes, rounds, ())
+    rows = []
+    with tempfile.TemporaryDirectory(dir=folder, prefix="qms-bench-") as scratch:
+        for row in _search_rows(plan, Path(scratch)):
+            print(f"{row.subject}, {row.entries:,}: {row.figure}", file=sys.stderr, flush=True)
+            rows.append(row)
+    print(f"{table(rows, markdown=markdown)}\n\n{summary(rows)}")
+    if any(row.verdict is Verdict.BROKEN for row in rows):
+        sys.exit(1)
+
+
+def _search_rows(plan: Plan, scratch: Path) -> Iterator[Row]:
+    shipped = open_embedder("models/embeddings.onnx", model_folders(scratch), threads=1).embedder
+    for size in plan.sizes:
+        with _folder(scratch) as folder:
+            embedder = WordVectors(shipped.model_id, shipped.dimension)
+            make_root(folder, size, embedder)
+            yield from search_cost.cost_rows(plan, folder, size, embedder)
+            yield from search_served.served_rows(plan, folder, size, embedder)
+    with _folder(scratch) as folder:
+        yield search_served.import_row(plan, folder / "import")
 
 
 @main.command()

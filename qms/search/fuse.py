@@ -74,16 +74,17 @@ def _hits(candidates: Sequence[Candidates], best: IntArray, scores: dict[str, Co
     """Return hits of the rows `best`, counted through all stores."""
     begins = np.cumsum([0, *(len(one) for one in candidates)])
     sources = (np.searchsorted(begins, best, side="right") - 1).tolist()
-    rows = (best - begins[sources]).tolist()
+    slots = np.concatenate([one.slots for one in candidates] or [best])[best].tolist()
+    tables = [one.table for one in candidates]
+    called = {
+        int(begin) + row: how
+        for begin, one in zip(begins, candidates, strict=False)
+        for row, how in one.exact.items()
+    }
     return Hits(
-        ids=[
-            candidates[source].table.id_of(int(candidates[source].slots[row]))
-            for source, row in zip(sources, rows, strict=True)
-        ],
+        ids=[tables[source].id_of(slot) for source, slot in zip(sources, slots, strict=True)],
         sources=sources,
-        exact=[
-            candidates[source].exact.get(row) for source, row in zip(sources, rows, strict=True)
-        ],
+        exact=[called.get(row) for row in best.tolist()],
         scores=scores,
     )
 

@@ -12,7 +12,7 @@ from qms.domain.limits import Limits
 from qms.domain.ports import Embedder, Reranker
 from qms.index.arrays import FloatArray
 from qms.index.documents import index_document
-from qms.index.vector_codes import unit_vectors
+from qms.index.vector_codes import unit_query
 from qms.search.candidates import find_candidates, find_latest, find_vectors
 from qms.search.context import add_context
 from qms.search.diversify import diversify
@@ -129,8 +129,7 @@ def _query_vector(
     if query.embedding is not None:
         known = [models.embedder, *(source.vectors for source in sources)]
         dimension = next((one.dimension for one in known if one is not None), len(query.embedding))
-        unit: FloatArray = unit_vectors(query.embedding, dimension, "query.embedding")[0]
-        return unit
+        return unit_query(np.array(query.embedding, np.float64), dimension)
     if models.embedder is None or not (query.text or "").strip():
         return None
     vector = models.embedder.embed_query(query.text or "")

@@ -1,8 +1,8 @@
 """Weigh: what an entry is, beside what it says, moves its score by a profile's weights."""
 
-import math
 from collections.abc import Callable, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
+from typing import Any
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from qms.search.profiles import Profile, RecencyShape
 MOST_USAGE = 50
 """From how many reads on more of them say nothing more."""
 
-_DAY_S = 86_400.0
+_DAY = timedelta(days=1)
 _CURATION = {CurationTier.PROVISIONAL: 0.0, CurationTier.CURATED: 0.5, CurationTier.CANONICAL: 1.0}
 _RETENTION = {Retention.SHORT: 0.0, Retention.MID: 1 / 3, Retention.LONG: 1.0}
 
@@ -38,8 +38,8 @@ def _factors(
     headers: Sequence[Header], profile: Profile, now: datetime, usage: Sequence[int]
 ) -> dict[str, Column]:
     """Return the columns, from 0 to 1, of the factors that the profile looks at."""
-    values: dict[str, Callable[[], list[float]]] = {
-        "recency": lambda: [_recency(_days(header, now), profile) for header in headers],
+    values: dict[str, Callable[[], Any]] = {
+        "recency": lambda: _recency(_days(headers, now), profile),
         "priority": lambda: [header.priority / 10 for header in headers],
         "confidence": lambda: [header.confidence for header in headers],
         "curation": lambda: [_CURATION[header.curation_tier] for header in headers],
@@ -54,14 +54,15 @@ def _factors(
     }
 
 
-def _days(header: Header, now: datetime) -> float:
-    return max(0.0, (now - header.timestamps.updated_utc).total_seconds() / _DAY_S)
+def _days(headers: Sequence[Header], now: datetime) -> Column:
+    passed = [(now - header.timestamps.updated_utc) / _DAY for header in headers]
+    return np.maximum(0.0, np.array(passed, np.float64))
 
 
-def _recency(days: float, profile: Profile) -> float:
+def _recency(days: Column, profile: Profile) -> Column:
     match profile.recency_shape:
         case RecencyShape.EXPONENTIAL:
-            return math.exp(-days / profile.recency_days)
+            return np.exp(-days / profile.recency_days)
         case RecencyShape.HYPERBOLIC:
             return 1 / (1 + days / profile.recency_days)
 

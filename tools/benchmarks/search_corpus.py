@@ -27,6 +27,8 @@ from qms.store.indexes import StoreIndexes
 from tools.benchmarks.corpus import make_store, open_store
 
 PROJECT = "default"
+DIMENSION = 384
+MODEL_NOTE = "model-id"
 SEED = 20261116
 _START = datetime(2026, 1, 1, tzinfo=UTC)
 _VOCABULARY = 30_000
@@ -160,6 +162,10 @@ class WordVectors:
         """Return the text as one piece."""
         return [text]
 
+    def familiarity(self, text: str) -> float:  # noqa: ARG002 - every word has a vector here
+        """Return that all words are known."""
+        return 1.0
+
     def _middle(self, text: str) -> NDArray[np.float32]:
         words = [word for word in text.split() if len(word) > 4] or text.split()
         total = np.sum([self._vector(word) for word in words], axis=0)
@@ -180,11 +186,12 @@ def make_root(root: Path, size: int, embedder: WordVectors) -> None:
     make_store(folder, PROJECT, [encode_line(one) for one in Memories().documents(size)])
     store = open_store(folder, PROJECT)
     indexes = StoreIndexes(store, folder / "indexes", Disk())
-    indexes.build(embedder)
+    indexes.make(embedder)
     while indexes.embed(embedder, _EMBEDDED_AT_ONCE):
         pass
     store.close()
     indexes.close()
+    (root / MODEL_NOTE).write_text(embedder.model_id, encoding="utf-8")
 
 
 def _axes(dimension: int, chance: np.random.Generator) -> NDArray[np.float32]:

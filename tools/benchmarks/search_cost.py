@@ -1,0 +1,256 @@
+"""What a search costs in process, beside raw tantivy and raw faiss on the same data.
+
+Every query is asked of ours, tantivy and faiss in turn, so that all three meet the same caches.
+Run as a program it opens a store, with or without its indexes, and prints what that took as JSON.
+"""
+
+import gc
+import os
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import faiss  # type: ignore[import-untyped,unused-ignore]
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from qms.domain.limits import DEFAULT_LIMITS
+from qms.fsio.disk import Disk
+from qms.index.keyword_filter import Conditions
+from qms.index.keyword_query import analyse, make_plan
+from qms.index.keyword_segments import Segments
+from qms.index.terms import ENGLISH
+from qms.search.pipeline import Models, search
+from qms.search.query import SearchQuery
+from qms.search.sources import Source
+from qms.store.indexes import Built, StoreIndexes
+from tools.benchmarks.corpus import open_store
+from tools.benchmarks.measure import (
+    Plan,
+    Row,
+    Spent,
+    Verdict,
+    both,
+    duration,
+    median_of,
+    quiet_collector,
+    spend,
+)
+from tools.benchmarks.search_corpus import (
+    DIMENSION,
+    MODEL_NOTE,
+    PROJECT,
+    Asked,
+    Memories,
+    WordVectors,
+)
+from tools.benchmarks.store_loading import anonymous_mb
+
+BOUND_FROM = 100_000
+QUESTIONS = 200
+RAW_K = 100
+RECALL_K = 25
+SHARES = (0.01, 0.1, 0.5)
+MEMORY_QUERIES = 1_000
+
+
+class _Opened(msgspec.Struct):
+    spent: Spent
+    anonymous_mb: float
+
+
+class Finder:
+    """A store with its indexes, and the same data as raw tantivy and raw faiss see it."""
+
+    def __init__(self, root: Path, embedder: WordVectors) -> None:
+        folder = root / "MemoryStores" / PROJECT
+        self._store = open_store(folder, PROJECT)
+        indexes = StoreIndexes(self._store, folder / "indexes", Disk())
+        indexes.make(embedder)
+        indexes.compact()
+        built = indexes.wait(0.0)
+        assert built is not None
+        self.built: Built = built
+        self._segments = Segments(folder / "indexes" / "tantivy")
+        self._searcher = self._segments.searcher()
+        self._models = Models(embedder=embedder)
+        self._source = Source(
+            view=self._store.view,
+            columns=built.columns,
+            keyword=built.keyword,
+            vectors=built.vectors,
+        )
+
+    def ask(self, asked: Asked) -> None:
+        """Search as a command does, the query's vector given."""
+        search(
+            [self._source],
+            SearchQuery(text=asked.text, embedding=asked.vector),
+            models=self._models,
+            limits=DEFAULT_LIMITS,
+            now=datetime.now(UTC),
+        )
+
+    def raw_words(self, asked: Asked) -> Callable[[], object]:
+        """Return the same boolean query as tantivy alone would run it."""
+        plan = make_plan(analyse(asked.text), (ENGLISH,))
+        query = self._segments.query(plan, Conditions())
+        return lambda: self._searcher.search(query, RAW_K, count=False)
+
+    def raw_scan(self) -> Callable[[NDArray[np.float32]], object]:
+        """Return the scan of bytes as faiss alone would run it."""
+        rows = self.vectors()
+        faiss.omp_set_num_threads(1)
+        index: Any = faiss.IndexScalarQuantizer(
+            rows.shape[1],
+            faiss.ScalarQuantizer.QT_8bit_direct_signed,
+            faiss.METRIC_INNER_PRODUCT,
+        )
+        index.train(rows[:1])
+        index.add(np.rint(rows * 127))
+        return lambda query: index.search(query[None], RAW_K)
+
+    def vectors(self) -> NDArray[np.float32]:
+        """Return the vectors of all entries, by slot."""
+        assert self.built.vectors is not None
+        return self.built.vectors.centres(np.arange(len(self.built.columns)))
+
+    def recall(self, questions: Sequence[Asked], share: float) -> float:
+        """Return how many of the best 25 of a part of the entries are found, of an exact search."""
+        index = self.built.vectors
+        assert index is not None
+        rows = self.vectors()
+        allowed = np.random.default_rng(1).random(len(rows)) < share
+        found = 0
+        for asked in questions:
+            query = np.array(asked.vector, np.float32)
+            exact = np.where(allowed, rows @ query, -2)
+            best = np.argpartition(-exact, RECALL_K)[:RECALL_K]
+            slots, _ = index.nearest(query, RECALL_K, allowed)
+            found += len(set(best.tolist()) & set(slots.tolist()))
+        return found / (RECALL_K * len(questions))
+
+
+def cost_rows(plan: Plan, root: Path, size: int, embedder: WordVectors) -> list[Row]:
+    """Measure searches in process, filtered recall, memory and opening."""
+    questions = Memories(7).questions(QUESTIONS, embedder)
+    finder = Finder(root, embedder)
+    gc.collect()
+    gc.freeze()
+    rows = [_search_row(plan, finder, questions, size)]
+    rows += [_recall_row(plan, finder, questions[:100], size, share) for share in SHARES]
+    return [*rows, *_opening_rows(plan, root, size)]
+
+
+def _search_row(plan: Plan, finder: Finder, questions: list[Asked], size: int) -> Row:
+    scan = finder.raw_scan()
+    raws = [finder.raw_words(asked) for asked in questions]
+    vectors = [np.rint(np.array(asked.vector, np.float32) * 500) for asked in questions]
+    ours: list[float] = []
+    words: list[float] = []
+    bytes_: list[float] = []
+    for round_ in range(plan.rounds + 1):
+        for asked, raw, vector in zip(questions, raws, vectors, strict=True):
+            took = [
+                _cpu_s(action)
+                for action in (lambda: finder.ask(asked), raw, lambda: scan(vector))  # noqa: B023
+            ]
+            if round_:
+                for all_, one in zip((ours, words, bytes_), took, strict=True):
+                    all_.append(one)
+    mine, raw_words, raw_scan = map(statistics.median, (ours, words, bytes_))
+    ratio, bound = mine / (raw_words + raw_scan), plan.bounds["search-ratio"]
+    return Row(
+        subject="hybrid search in process, vector given",
+        entries=size,
+        ours=duration(mine),
+        raw=f"{duration(raw_words)} tantivy + {duration(raw_scan)} faiss",
+        figure=f"{ratio:.2f} × the CPU of both",
+        bound=str(bound) if size >= BOUND_FROM else "",
+        verdict=bound.judge(ratio) if size >= BOUND_FROM else Verdict.SHOWN,
+    )
+
+
+def _recall_row(plan: Plan, finder: Finder, questions: list[Asked], size: int, share: float) -> Row:
+    recall, bound = finder.recall(questions, share), plan.bounds["recall"]
+    return Row(
+        subject=f"recall of the best 25 under a filter that leaves {share:.0%}",
+        entries=size,
+        figure=f"{recall:.4f} of exact fp32",
+        bound=str(bound),
+        verdict=bound.judge(recall),
+    )
+
+
+def _opening_rows(plan: Plan, root: Path, size: int) -> list[Row]:
+    pairs = [(_in_child("store", root), _in_child("indexes", root)) for _ in range(plan.rounds)]
+    raw, mine = (median_of([one.spent for one in found]) for found in zip(*pairs, strict=True))
+    memory = _in_child("memory", root).anonymous_mb
+    ratio, room = mine.cpu_s / raw.cpu_s, plan.bounds["search-memory"]
+    bound, is_bound = plan.bounds["open-ratio"], size >= BOUND_FROM
+    return [
+        Row(
+            subject="open a store with its indexes",
+            entries=size,
+            ours=both(mine),
+            raw=both(raw),
+            figure=f"{ratio:.2f} × the CPU of the store alone",
+            bound=str(bound) if is_bound else "",
+            verdict=bound.judge(ratio) if is_bound else Verdict.SHOWN,
+        ),
+        Row(
+            subject=f"anonymous memory without the model, after {MEMORY_QUERIES:,} searches",
+            entries=size,
+            figure=f"{memory:.0f} MB",
+            bound=str(room) if size == BOUND_FROM else "",
+            verdict=room.judge(memory) if size == BOUND_FROM else Verdict.SHOWN,
+        ),
+    ]
+
+
+def _cpu_s(action: Callable[[], object]) -> float:
+    before = time.thread_time()
+    action()
+    return time.thread_time() - before
+
+
+def _in_child(what: str, root: Path) -> _Opened:
+    command = [sys.executable, "-m", "tools.benchmarks.search_cost", what, str(root)]
+    found = subprocess.run(command, check=True, capture_output=True)
+    return msgspec.json.decode(found.stdout, type=_Opened)
+
+
+def _main(what: str, root: Path) -> None:
+    model_id = (root / MODEL_NOTE).read_text(encoding="utf-8")
+    embedder, folder = WordVectors(model_id, DIMENSION), root / "MemoryStores" / PROJECT
+    spent = Spent(0.0, 0.0)
+    match what:
+        case "store":
+            with quiet_collector():
+                spent = spend(lambda: open_store(folder, PROJECT))
+        case "indexes":
+            with quiet_collector():
+                spent = spend(lambda: _open_all(folder, embedder))
+        case "memory":
+            finder = Finder(root, embedder)
+            questions = Memories(7).questions(QUESTIONS, embedder)
+            for number in range(MEMORY_QUERIES):
+                finder.ask(questions[number % QUESTIONS])
+    sys.stdout.buffer.write(msgspec.json.encode(_Opened(spent, anonymous_mb())))
+    sys.stdout.flush()
+    os._exit(0)  # taking everything apart is not what is measured
+
+
+def _open_all(folder: Path, embedder: WordVectors) -> None:
+    store = open_store(folder, PROJECT)
+    StoreIndexes(store, folder / "indexes", Disk()).make(embedder)
+
+
+if __name__ == "__main__":
+    _main(sys.argv[1], Path(sys.argv[2]))

@@ -1,0 +1,148 @@
+"""What a client meets: searches over HTTP beside the same command in process, and imports."""
+
+import json
+import statistics
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+import psutil
+
+from qms.domain.access import AccessTier, Caller
+from qms.fsio.disk import Disk
+from qms.runtime.build import open_root
+from qms.service.commands import Services
+from tools.benchmarks.measure import Plan, Row, Spent, both, duration, spend
+from tools.benchmarks.search_corpus import PROJECT, Asked, Memories, WordVectors
+from tools.benchmarks.served import Client, serving
+
+QUESTIONS = 200
+IMPORTED = 20_000
+IMPORT_CALL = 1_000
+_SETTLED_S = 120.0
+_SOMEBODY = Caller(user="bench", access=AccessTier.ADMIN)
+_HASH = """\
+[global.embedding]
+model = "hash"
+[endpoint.default]
+slug = "default"
+[users.bench]
+tier = "admin"
+apiKey = "qms_bench"
+"""
+
+
+def served_rows(plan: Plan, root: Path, size: int, embedder: WordVectors) -> list[Row]:
+    """Measure searches over HTTP; the root must never have been served."""
+    questions = Memories(11).questions(QUESTIONS, embedder)
+    with serving(root) as client:
+        _settle(client)
+        served = _over_http(client, questions)
+        fresh = Memories(13).questions(QUESTIONS, embedder)
+        waits = [
+            spend(lambda: client.call("searchEntries", _text(asked))).wall_s  # noqa: B023
+            for asked in fresh
+        ]
+    extra = 1e3 * (served.cpu_s - _in_process(root, questions).cpu_s)
+    more, wait = plan.bounds["search-http"], plan.bounds["search-wait"]
+    median = 1e3 * statistics.median(waits)
+    return [
+        Row(
+            subject="hybrid search over HTTP, vector given",
+            entries=size,
+            ours=both(served),
+            figure=f"{extra:.2f} ms of CPU more than the command in process",
+            bound=str(more),
+            verdict=more.judge(extra),
+        ),
+        Row(
+            subject="hybrid search over HTTP, query embedded",
+            entries=size,
+            ours=f"– / {duration(median / 1e3)}",
+            figure=f"{median:.0f} ms at the median; the aim is 25 ms",
+            bound=str(wait),
+            verdict=wait.judge(median),
+        ),
+    ]
+
+
+def import_row(plan: Plan, root: Path) -> Row:
+    """Measure `bulkImport` with the hash embedder, and the first search after it."""
+    root.mkdir()
+    (root / "QuickMemoryServer.toml").write_text(_HASH, encoding="utf-8")
+    entries = list(Memories(3).documents(IMPORTED))
+    with _services(root) as services:
+        services.call(_SOMEBODY, PROJECT, "searchEntries", {"query": {"text": "anything"}})
+        wall, cpu = time.perf_counter(), time.thread_time()
+        for start in range(0, IMPORTED, IMPORT_CALL):
+            request = {"entries": entries[start : start + IMPORT_CALL]}
+            services.call(_SOMEBODY, PROJECT, "bulkImport", request)
+        took = Spent(time.perf_counter() - wall, time.thread_time() - cpu)
+        asked = {"query": {"text": entries[5]["title"]}}
+        first = spend(lambda: services.call(_SOMEBODY, PROJECT, "searchEntries", asked))
+    rate, bound = IMPORTED / took.cpu_s, plan.bounds["import-rate"]
+    return Row(
+        subject=f"bulkImport in process, {IMPORT_CALL:,} entries a call",
+        entries=IMPORTED,
+        ours=both(took),
+        figure=f"{rate:,.0f} entries a CPU second, {IMPORTED / took.wall_s:,.0f}/s by the clock;"
+        f" the first search after it takes {duration(first.wall_s)}",
+        bound=str(bound),
+        verdict=bound.judge(rate),
+    )
+
+
+def _over_http(client: Client, questions: list[Asked]) -> Spent:
+    bodies = [json.dumps(_request(asked)).encode() for asked in questions]
+    process = psutil.Process(client.process_id)
+    for body in bodies:
+        client.send("searchEntries", body)
+    before = process.cpu_times()
+    waits = [spend(lambda: client.send("searchEntries", body)).wall_s for body in bodies]  # noqa: B023
+    after = process.cpu_times()
+    cpu_s = after.user + after.system - before.user - before.system
+    return Spent(statistics.median(waits), cpu_s / len(bodies))
+
+
+def _in_process(root: Path, questions: list[Asked]) -> Spent:
+    with _services(root) as services:
+        requests = [_request(asked) for asked in questions]
+        for request in requests:
+            services.call(_SOMEBODY, PROJECT, "searchEntries", request)
+        begun = time.thread_time()
+        for request in requests:
+            services.call(_SOMEBODY, PROJECT, "searchEntries", request)
+        return Spent(0.0, (time.thread_time() - begun) / len(requests))
+
+
+@contextmanager
+def _services(root: Path) -> Iterator[Services]:
+    opened = open_root(root, disk=Disk(), clock=lambda: datetime.now(UTC))
+    runtime = opened.runtime
+    try:
+        yield Services(
+            runtime.configuration, runtime.catalog, runtime.library, clock=lambda: datetime.now(UTC)
+        )
+    finally:
+        opened.close()
+
+
+def _settle(client: Client) -> None:
+    """Wait until stores are loaded, indexes made and the librarian has nothing to do."""
+    client.call("searchEntries", {"query": {"text": "anything"}})
+    process, deadline = psutil.Process(client.process_id), time.monotonic() + _SETTLED_S
+    process.cpu_percent()
+    while time.monotonic() < deadline:
+        time.sleep(1.0)
+        if process.cpu_percent() < 3:
+            return
+
+
+def _request(asked: Asked) -> dict[str, object]:
+    return {"query": {"text": asked.text, "embedding": asked.vector}}
+
+
+def _text(asked: Asked) -> dict[str, object]:
+    return {"query": {"text": asked.text}}
