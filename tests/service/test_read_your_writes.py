@@ -41,12 +41,8 @@ def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[House]:
     monkeypatch.setattr("qms.service.library.QUIET_S", 0.0)
     (tmp_path / "QuickMemoryServer.toml").write_text(CONFIGURATION, encoding="utf-8")
     opened = open_root(tmp_path, disk=Disk(), clock=lambda: datetime.now(UTC))
-    runtime = opened.runtime
-    services = Services(
-        runtime.configuration, runtime.catalog, runtime.library, clock=lambda: datetime.now(UTC)
-    )
     try:
-        yield House(services)
+        yield House(opened.runtime.services())
     finally:
         opened.close()
 

@@ -120,11 +120,8 @@ def _in_process(root: Path, questions: list[Asked]) -> Spent:
 @contextmanager
 def _services(root: Path) -> Iterator[Services]:
     opened = open_root(root, disk=Disk(), clock=lambda: datetime.now(UTC))
-    runtime = opened.runtime
     try:
-        yield Services(
-            runtime.configuration, runtime.catalog, runtime.library, clock=lambda: datetime.now(UTC)
-        )
+        yield opened.runtime.services()
     finally:
         opened.close()
 
