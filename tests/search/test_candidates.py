@@ -143,7 +143,7 @@ def test_vectors_of_hits_are_the_middle_of_their_pieces() -> None:
 
 
 def test_the_latest_of_a_large_store_are_found_without_any_words() -> None:
-    records = [record(f"r{number}", "some text") for number in range(stage.PER_INDEX + 5)]
+    records = [record(f"r{number}", "some text") for number in range(stage.LATEST + 5)]
     (found,) = find_latest([make_source(records)], ask(""))
     assert len(found) == stage.LATEST
     assert not found.text.any()
