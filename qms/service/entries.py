@@ -25,6 +25,9 @@ from qms.service.writing import (
 from qms.store.draft import Draft
 from qms.store.view import Record
 
+PROGRESS_ENTRIES = 100
+"""An import says how far it is each time it has taken up so many entries."""
+
 
 class GetRequest(Request, frozen=True):
     """Which entry."""
@@ -188,6 +191,8 @@ def _import_all(draft: Draft, entries: list[Any], call: Call, writing: Writing) 
     imported = updated = 0
     faults: list[ImportFault] = []
     for index, given in enumerate(entries):
+        if index % PROGRESS_ENTRIES == 0:
+            call.peer.progress(index, len(entries))
         try:
             if not isinstance(given, dict):
                 raise invalid(f"entries[{index}]", "must be an object")
@@ -198,6 +203,7 @@ def _import_all(draft: Draft, entries: list[Any], call: Call, writing: Writing) 
         else:
             imported += stored.created
             updated += stored.updated
+    call.peer.progress(len(entries), len(entries))
     skipped = len(entries) - imported - updated
     return ImportAnswer(imported=imported, updated=updated, skipped=skipped, errors=faults)
 

@@ -12,10 +12,12 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import msgspec
 
+from qms.domain.changes import ChangeSet
 from qms.domain.errors import NotFoundError, QmsError, UnavailableError
 from qms.store.memory_store import MemoryStore
 
@@ -32,6 +34,7 @@ log = logging.getLogger(__name__)
 
 Opener = Callable[[str], MemoryStore]
 Closer = Callable[[MemoryStore], None]
+ChangeListener = Callable[[str, ChangeSet], None]
 
 
 class _Queued(msgspec.Struct, frozen=True):
@@ -79,6 +82,11 @@ class Catalog:
         self._queue: deque[str] = deque()
         self._loaders = 0
         self._is_closing = False
+        self._listeners: list[ChangeListener] = []
+
+    def subscribe(self, listener: ChangeListener) -> None:
+        """Have `listener` called with project and change set once a commit is visible."""
+        self._listeners.append(listener)
 
     @property
     def projects(self) -> list[str]:
@@ -233,7 +241,9 @@ class Catalog:
         state: _Open | _Failed = self._failed("it was interrupted")
         try:
             with _collector_paused():
-                state = _Open(self._opener(project))
+                store = self._opener(project)
+            store.subscribe(partial(self._tell, project))
+            state = _Open(store)
         except Exception as error:
             log.exception("store not opened", extra={"project": project})
             state = self._failed(_reason(error))
@@ -246,6 +256,10 @@ class Catalog:
             if is_late and isinstance(state, _Open):
                 self._close_store(state.store)
         return state
+
+    def _tell(self, project: str, _sequence: int, changes: ChangeSet) -> None:
+        for listener in self._listeners:
+            listener(project, changes)
 
     def _failed(self, reason: str) -> _Failed:
         return _Failed(reason, self._monotonic() + self._retry_after_s)
