@@ -1,6 +1,8 @@
 """The ASGI application: every route of the server."""
 
 import hashlib
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 import msgspec
 from starlette.applications import Starlette
@@ -12,6 +14,11 @@ from starlette.routing import Route
 from qms.api.answers import json_answer
 from qms.api.auth import authenticate, key_of
 from qms.api.errors import Handler, answer_http, answer_unexpected, answers_errors
+from qms.api.mcp.calling import Calls
+from qms.api.mcp.door import METHODS, mcp_endpoint
+from qms.api.mcp.endpoints import Endpoints
+from qms.api.mcp.offers import STANDARD, Offers
+from qms.api.mcp.server import Handlers
 from qms.api.metrics import metrics_endpoint
 from qms.api.rest import command_endpoint
 from qms.api.running import Runner
@@ -23,9 +30,20 @@ from qms.service.system import SCHEMA_URL
 ALL_METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 
 
-def app(services: Services) -> Starlette:
-    """Return the application that serves `services`."""
+def app(services: Services, offers: Offers = STANDARD) -> Starlette:
+    """Return the application that serves `services`; `offers` are its MCP pages and prompts.
+
+    `state.endpoints` holds the MCP endpoints: whoever stops the server closes them first, since
+    their streams would otherwise never end.
+    """
     runner = Runner(services)
+    endpoints = Endpoints(services, Handlers.made(Calls(services, runner), offers))
+
+    @asynccontextmanager
+    async def lifespan(_application: Starlette) -> AsyncIterator[None]:
+        async with endpoints.run():
+            yield
+
     application = Starlette(
         routes=[
             Route(
@@ -33,13 +51,16 @@ def app(services: Services) -> Starlette:
                 command_endpoint(services, runner),
                 methods=["POST"],
             ),
+            Route("/mcp/{project}", mcp_endpoint(services, endpoints), methods=list(METHODS)),
             Route("/health", _health(services), methods=["GET"]),
             Route("/metrics", metrics_endpoint(services), methods=["GET"]),
             Route(SCHEMA_URL, _schema(), methods=["GET"]),
             Route("/.well-known/{path:path}", _nothing_here, methods=list(ALL_METHODS)),
         ],
         exception_handlers={HTTPException: _answer_http, Exception: answer_unexpected},
+        lifespan=lifespan,
     )
+    application.state.endpoints = endpoints
     application.router.redirect_slashes = False
     return application
 

@@ -10,9 +10,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from types import FrameType
 
+import msgspec
 import uvicorn
+from starlette.applications import Starlette
 
 from qms.api.app import app
+from qms.api.mcp.offers import STANDARD, Offers
 from qms.config.addresses import ListenAddress
 from qms.config.guards import check_exposure
 from qms.config.settings import GlobalSettings, Settings
@@ -21,7 +24,9 @@ from qms.fsio.disk import Disk
 from qms.host.lag import watch_lag
 from qms.runtime.build import OpenRoot, open_root
 from qms.runtime.root import LOG_PLACE
+from qms.service.calls import Command
 from qms.service.commands import Services
+from qms.service.table import TABLE
 from qms.telemetry import logs
 
 GRACE_S = 10
@@ -37,7 +42,21 @@ log = logging.getLogger(__name__)
 Echo = Callable[[str], None]
 
 
-def serve(root: Path, *, host: str | None, port: int | None, echo: Echo) -> None:
+class Served(msgspec.Struct, frozen=True):
+    """What a server offers: the rows of the command table, and its MCP pages and prompts."""
+
+    commands: tuple[Command, ...] = TABLE
+    offers: Offers = STANDARD
+
+
+def serve(
+    root: Path,
+    *,
+    host: str | None,
+    port: int | None,
+    echo: Echo,
+    served: Served = Served(),  # noqa: B008 - a frozen value
+) -> None:
     """Serve a root until SIGTERM or SIGINT; `echo` gets the lines for standard output.
 
     Raises:
@@ -51,7 +70,7 @@ def serve(root: Path, *, host: str | None, port: int | None, echo: Echo) -> None
         if opened.first_key is not None:
             echo(f"admin key: {opened.first_key}")
         _follow_log_settings(opened)
-        _serve(opened, host, port, echo)
+        _serve(opened, host, port, echo, served)
     finally:
         opened.close()
         log.info("stopped", extra={"root": str(root)})
@@ -68,9 +87,15 @@ def _open(root: Path) -> OpenRoot:
 class _Server(uvicorn.Server):
     """A server that says when it listens, and whose signals end it without ending the process."""
 
-    def __init__(self, config: uvicorn.Config, on_listening: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        config: uvicorn.Config,
+        on_listening: Callable[[], None],
+        on_stopping: Callable[[], None],
+    ) -> None:
         super().__init__(config)
         self._on_listening = on_listening
+        self._on_stopping = on_stopping
         self._lag: asyncio.Task[None] | None = None
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
@@ -81,6 +106,7 @@ class _Server(uvicorn.Server):
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         if self._lag is not None:
             self._lag.cancel()
+        self._on_stopping()
         await super().shutdown(sockets=sockets)
 
     def stop(self, _signal: int, _frame: FrameType | None) -> None:
@@ -88,7 +114,9 @@ class _Server(uvicorn.Server):
         self.should_exit = True
 
 
-def _serve(opened: OpenRoot, host: str | None, port: int | None, echo: Echo) -> None:
+def _serve(
+    opened: OpenRoot, host: str | None, port: int | None, echo: Echo, served: Served
+) -> None:
     settings = opened.runtime.configuration.settings.global_
     addresses = _addresses(settings, host, port)
     check_exposure(settings, addresses)
@@ -104,9 +132,16 @@ def _serve(opened: OpenRoot, host: str | None, port: int | None, echo: Echo) -> 
             echo(f"listening: {url}")
 
     services = Services(
-        opened.runtime.configuration, opened.runtime.catalog, opened.runtime.library, clock=_now
+        opened.runtime.configuration,
+        opened.runtime.catalog,
+        opened.runtime.library,
+        clock=_now,
+        commands=served.commands,
     )
-    server = _Server(_uvicorn_config(services, opened.runtime.root, settings, addresses), say_where)
+    application = app(services, served.offers)
+    config = _uvicorn_config(application, opened.runtime.root, settings, addresses)
+    # Streams of MCP clients never end by themselves: the server would wait for them in vain.
+    server = _Server(config, say_where, application.state.endpoints.close)
     # uvicorn raises a signal again once it has stopped, so that whoever was there before it may
     # act: these handlers, and not the default ones that would kill the process before it closes.
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -115,15 +150,15 @@ def _serve(opened: OpenRoot, host: str | None, port: int | None, echo: Echo) -> 
 
 
 def _uvicorn_config(
-    services: Services, root: Path, settings: GlobalSettings, addresses: list[ListenAddress]
+    application: Starlette, root: Path, settings: GlobalSettings, addresses: list[ListenAddress]
 ) -> uvicorn.Config:
     is_tls = addresses[0].is_tls
     return uvicorn.Config(
-        app(services),
+        application,
         loop="asyncio",
         http="h11",
         ws="none",
-        lifespan="off",
+        lifespan="on",
         log_config=None,
         access_log=False,
         proxy_headers=False,

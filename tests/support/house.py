@@ -8,11 +8,14 @@ from typing import Any
 import msgspec
 
 from qms.api.app import app
+from qms.api.mcp.endpoints import Endpoints
 from qms.fsio.disk import Disk
 from qms.inference.choose import Chosen, open_embedder
+from qms.service.calls import Command
 from qms.service.commands import Services
 from qms.service.configuration import Configuration
 from qms.service.library import Library
+from qms.service.table import TABLE
 from qms.store.catalog import Catalog
 from qms.store.memory_store import MemoryStore
 from qms.store.options import StoreOptions
@@ -115,6 +118,7 @@ class House:
         text: str = CONFIGURATION,
         disk: Disk | None = None,
         before_opening: Callable[[str], None] = lambda _project: None,
+        commands: tuple[Command, ...] = TABLE,
     ) -> None:
         self.root = root
         self.clock = clock
@@ -127,8 +131,12 @@ class House:
         self.catalog = Catalog(self._open, closer=self._close)
         self.catalog.register(self.configuration.settings.endpoints)
         self.library = Library(hash_embedder, self.disk, in_background=False)
-        self.services = Services(self.configuration, self.catalog, self.library, clock=clock)
-        self.client = AsgiClient(app(self.services))
+        self.services = Services(
+            self.configuration, self.catalog, self.library, clock=clock, commands=commands
+        )
+        application = app(self.services)
+        self.endpoints: Endpoints = application.state.endpoints
+        self.client = AsgiClient(application)
 
     def door(self, user: str, project: str = "projA") -> Door:
         """Return a user's way in."""

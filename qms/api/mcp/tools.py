@@ -1,0 +1,106 @@
+"""Tools: the rows of the command table that a visitor may use, and what they answer."""
+
+from typing import Any
+
+import msgspec
+from mcp.server.context import HandlerResult
+from mcp.shared.exceptions import MCPError
+from mcp_types import (
+    INVALID_PARAMS,
+    CallToolRequestParams,
+    ListToolsResult,
+    PaginatedRequestParams,
+    Tool,
+    ToolAnnotations,
+)
+from pydantic import BaseModel
+
+from qms.api.answers import encode
+from qms.api.errors import note_unexpected
+from qms.api.mcp.calling import Calls
+from qms.api.mcp.visits import Context, visit_of
+from qms.domain.errors import QmsError
+from qms.service.calls import Command
+from qms.service.schemas import request_schema, response_schema
+
+NAME_CHARACTERS = 64
+
+
+class Tools:
+    """Lists and calls the tools of whichever project is visited."""
+
+    def __init__(self, calls: Calls) -> None:
+        self._calls = calls
+        self._made: dict[str, Tool] = {}
+
+    async def list_all(
+        self, context: Context, _params: PaginatedRequestParams | None
+    ) -> ListToolsResult:
+        """Return what the visitor's tier and toolsets allow, on one page."""
+        visit = visit_of(context)
+        rows = self._calls.services.offered(visit.who, visit.project, visit.toolsets)
+        return ListToolsResult(tools=[self._tool(row) for row in rows])
+
+    async def call(self, context: Context, params: CallToolRequestParams) -> HandlerResult:
+        """Return a command's response, or its error, as the result of a tool."""
+        row = self._calls.services.row(params.name)
+        if row is None or row.toolset not in visit_of(context).toolsets:
+            raise MCPError(INVALID_PARAMS, f"Unknown tool: {params.name[:NAME_CHARACTERS]}")
+        try:
+            return await self._calls.run(context, row.name, params.arguments or {}, tool_result)
+        except QmsError as error:
+            return _failed(error.as_object())
+        except MCPError:
+            raise
+        except Exception as error:  # noqa: BLE001 - the request boundary: logged, the server goes on
+            return _failed(note_unexpected(row.name, error))
+
+    def _tool(self, row: Command) -> Tool:
+        if row.name not in self._made:
+            self._made[row.name] = tool_of(row)
+        return self._made[row.name]
+
+
+def tool_result(answer: Any) -> HandlerResult:
+    """Return a response as text and as structured content; a result of the protocol as it is."""
+    if isinstance(answer, BaseModel):
+        return answer
+    return _result(encode(answer), is_error=False)
+
+
+def _failed(error: dict[str, Any]) -> HandlerResult:
+    return _result(encode(error), is_error=True)
+
+
+def _result(text: bytes, *, is_error: bool) -> dict[str, Any]:
+    # A plain dictionary: the SDK checks it anyway, and a model would be taken apart again.
+    return {
+        "content": [{"type": "text", "text": text.decode()}],
+        "structuredContent": msgspec.json.decode(text),
+        "isError": is_error,
+        "resultType": "complete",
+    }
+
+
+def tool_of(row: Command) -> Tool:
+    """Return how a row of the command table looks to a client."""
+    is_protocol = issubclass(row.response, BaseModel)
+    return Tool(
+        name=row.name,
+        description=row.help,
+        input_schema=request_schema(row),
+        output_schema=None if is_protocol else response_schema(row),
+        annotations=ToolAnnotations(
+            title=title_of(row.name),
+            read_only_hint=row.read_only,
+            destructive_hint=row.destructive,
+            idempotent_hint=row.idempotent,
+            open_world_hint=False,
+        ),
+    )
+
+
+def title_of(name: str) -> str:
+    """Return a name in camel case as people write it."""
+    words = "".join(f" {letter.lower()}" if letter.isupper() else letter for letter in name)
+    return words[:1].upper() + words[1:]
