@@ -15,7 +15,6 @@ from qms.api.mcp.prompts import Prompts
 from qms.api.mcp.resources import Resources
 from qms.api.mcp.sessions import Sessions
 from qms.api.mcp.tools import Tools
-from qms.service.schemas import request_schema
 from qms.version import __version__
 
 NAME = "quick-memory-server"
@@ -41,7 +40,6 @@ _HINTS: dict[CacheableMethod, CacheHint] = {
 class Handlers(msgspec.Struct, frozen=True):
     """What answers, whichever project is visited."""
 
-    calls: Calls
     tools: Tools
     resources: Resources
     prompts: Prompts
@@ -51,17 +49,8 @@ class Handlers(msgspec.Struct, frozen=True):
     def made(cls, calls: Calls, offers: Offers) -> "Handlers":
         """Return the handlers that work through these calls."""
         return cls(
-            calls,
-            Tools(calls),
-            Resources(calls, offers),
-            Prompts(calls, offers),
-            Completions(calls),
+            Tools(calls), Resources(calls, offers), Prompts(calls, offers), Completions(calls)
         )
-
-    def input_schema(self, tool: str) -> dict[str, Any] | None:
-        """Return what a tool takes, for the headers that mirror its arguments."""
-        row = self.calls.services.row(tool)
-        return None if row is None else request_schema(row)
 
 
 class ProjectServer(Server[Any]):
@@ -90,7 +79,7 @@ def project_server(project: str, handlers: Handlers, sessions: Sessions) -> Proj
         title=TITLE,
         instructions=INSTRUCTIONS.format(project=project),
         cache_hints=_HINTS,
-        get_tool_input_schema=handlers.input_schema,
+        get_tool_input_schema=handlers.tools.mirrored_schema,
         on_list_tools=handlers.tools.list_all,
         on_list_resources=handlers.resources.list_all,
         on_list_resource_templates=handlers.resources.list_templates,

@@ -24,6 +24,7 @@ from qms.service.calls import Command
 from qms.service.schemas import request_schema, response_schema
 
 NAME_CHARACTERS = 64
+MIRROR_KEYWORD = "x-mcp-header"
 
 
 class Tools:
@@ -32,6 +33,7 @@ class Tools:
     def __init__(self, calls: Calls) -> None:
         self._calls = calls
         self._made: dict[str, Tool] = {}
+        self._mirrored: dict[str, dict[str, Any] | None] = {}
 
     async def list_all(
         self, context: Context, _params: PaginatedRequestParams | None
@@ -54,6 +56,16 @@ class Tools:
             raise
         except Exception as error:  # noqa: BLE001 - the request boundary: logged, the server goes on
             return _failed(note_unexpected(row.name, error))
+
+    def mirrored_schema(self, name: str) -> dict[str, Any] | None:
+        """Return what a tool takes if headers are to repeat some of it; asked at every call."""
+        row = self._calls.services.row(name)
+        if row is None:
+            return None
+        if name not in self._mirrored:
+            schema = request_schema(row)
+            self._mirrored[name] = schema if MIRROR_KEYWORD in repr(schema) else None
+        return self._mirrored[name]
 
     def _tool(self, row: Command) -> Tool:
         if row.name not in self._made:
