@@ -32,6 +32,9 @@ from qms.telemetry import logs
 GRACE_S = 10
 """How long requests under way may take to end after a signal."""
 
+LOAD_AFTER_S = 0.3
+"""So long the port answers before stores are loaded: whoever started the server asks first."""
+
 BACKLOG = 2048
 """How many connections may wait to be taken up."""
 
@@ -79,7 +82,7 @@ def serve(
 
 def _open(root: Path) -> OpenRoot:
     try:
-        return open_root(root, disk=Disk(), clock=_now)
+        return open_root(root, disk=Disk(), clock=_now, loads=False)
     except OSError as error:
         raise UnavailableError(f"{root} cannot be used: {error.strerror or error}") from error
 
@@ -130,6 +133,7 @@ def _serve(
         opened.announce(urls[0])
         for url in urls:
             echo(f"listening: {url}")
+        asyncio.get_running_loop().call_later(LOAD_AFTER_S, opened.runtime.load)
 
     services = Services(
         opened.runtime.configuration,

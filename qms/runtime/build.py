@@ -79,6 +79,7 @@ class Runtime:
         self._jobs = Jobs(self.catalog, lambda: configuration.settings, clock)
         self._kept: dict[str, _Kept] = {}
         self._plans: dict[str, _Plan] = {}
+        self._is_loading = False
         self._is_closed = False
 
     @property
@@ -87,10 +88,15 @@ class Runtime:
         return self._watcher.is_alive
 
     def start(self) -> None:
-        """Begin to load stores, and follow the configuration from now on."""
+        """Know every project, and follow the configuration from now on."""
         self.configuration.subscribe(self._apply)
         self._apply(self.configuration.settings)
-        if self._in_background:
+
+    def load(self) -> None:
+        """Begin to load stores and to look after them in the background."""
+        if self._in_background and not self._is_closed:
+            self._is_loading = True
+            self.catalog.load()
             self._settings_keeper.start()
             self._librarian.start()
             self._jobs.start()
@@ -100,7 +106,7 @@ class Runtime:
         if self._is_closed:
             return
         self._is_closed = True
-        if self._in_background:
+        if self._is_loading:
             self._settings_keeper.stop()
             self._jobs.stop()
             self._librarian.stop()
@@ -133,7 +139,9 @@ class Runtime:
                 folders[project] = settings.store_folder(self.root, settings.endpoints[project])
             except InvalidInputError:
                 misplaced.append(project)  # its opening fails with the reason, for this store only
-        self.catalog.start([*by_last_use(folders), *misplaced])
+        self.catalog.enqueue([*by_last_use(folders), *misplaced])
+        if self._is_loading:
+            self.catalog.load()
 
     def _open_store(self, project: str) -> MemoryStore:
         settings = self.configuration.settings
@@ -214,9 +222,17 @@ class OpenRoot(msgspec.Struct, frozen=True):
 
 
 def open_root(
-    root: Path, *, disk: Disk, clock: Clock, command: str = "", in_background: bool = True
+    root: Path,
+    *,
+    disk: Disk,
+    clock: Clock,
+    command: str = "",
+    in_background: bool = True,
+    loads: bool = True,
 ) -> OpenRoot:
     """Own a root, read or seed its configuration, and start its runtime.
+
+    Without `loads`, the background waits for `runtime.load`.
 
     Raises:
         ConflictError: another process owns the root; the message names it.
@@ -231,6 +247,8 @@ def open_root(
         runtime = Runtime(root, configuration, disk=disk, clock=clock, in_background=in_background)
         undo.callback(runtime.close)
         runtime.start()
+        if loads:
+            runtime.load()
         undo.pop_all()
     return OpenRoot(runtime, lock, first_key)
 

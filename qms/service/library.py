@@ -11,16 +11,19 @@ import time
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from qms.domain.errors import UnavailableError
 from qms.domain.ports import Embedder
 from qms.fsio.disk import Disk
 from qms.inference.choose import Chosen, EmbedderKind
-from qms.search.pipeline import Models
-from qms.search.sources import Source
-from qms.store.indexes import Built, StoreIndexes
 from qms.store.memory_store import MemoryStore
 from qms.telemetry import metrics
+
+if TYPE_CHECKING:
+    from qms.search.pipeline import Models
+    from qms.search.sources import Source
+    from qms.store.indexes import Built, StoreIndexes
 
 log = logging.getLogger(__name__)
 
@@ -69,6 +72,8 @@ class Library:
 
     def add(self, store: MemoryStore, folder: Path) -> None:
         """Keep the indexes of a store that was opened, in this folder."""
+        from qms.store.indexes import StoreIndexes  # numpy: after the port answers
+
         indexes = StoreIndexes(store, folder, self._disk)
         with self._lock:
             self._indexes[store.project] = indexes
@@ -87,17 +92,21 @@ class Library:
         indexes = self._indexes.get(project)
         return indexes.backlog if indexes else 0
 
-    def models(self) -> Models:
+    def models(self) -> "Models":
         """Return the models that a search works with."""
+        from qms.search.pipeline import Models  # numpy: after the port answers
+
         chosen = self._embedder()
         return Models(embedder=chosen.embedder, is_hash=chosen.kind is EmbedderKind.HASH)
 
-    def source(self, store: MemoryStore, *, now: datetime, with_superseded: bool) -> Source:
+    def source(self, store: MemoryStore, *, now: datetime, with_superseded: bool) -> "Source":
         """Return what a search reads of a store, waiting until its indexes are made.
 
         Raises:
             UnavailableError: that takes too long; the message says what to do.
         """
+        from qms.search.sources import Source  # numpy: after the port answers
+
         indexes = self._indexes.get(store.project)
         built = self._built(indexes) if indexes else None
         if indexes is None or built is None:
@@ -122,7 +131,7 @@ class Library:
         waits = [self._attempt(project, indexes, embedder) for project, indexes in everything]
         return min(waits, default=math.inf)
 
-    def _attempt(self, project: str, indexes: StoreIndexes, embedder: Embedder) -> float:
+    def _attempt(self, project: str, indexes: "StoreIndexes", embedder: Embedder) -> float:
         # Indexes that cannot be made or written must not keep other stores from theirs.
         began = self._monotonic()
         rest = indexes.rests_until - began
@@ -140,7 +149,7 @@ class Library:
         indexes.problem = None
         return wait
 
-    def _tend(self, indexes: StoreIndexes, embedder: Embedder) -> float:
+    def _tend(self, indexes: "StoreIndexes", embedder: Embedder) -> float:
         if not indexes.is_ready:
             indexes.build(embedder)
         waiting = self._embed(indexes, embedder)
@@ -151,7 +160,7 @@ class Library:
             return 0.0
         return math.inf if quiet_for >= QUIET_S else QUIET_S - quiet_for
 
-    def _embed(self, indexes: StoreIndexes, embedder: Embedder) -> int:
+    def _embed(self, indexes: "StoreIndexes", embedder: Embedder) -> int:
         before, began = indexes.backlog, self._monotonic()
         waiting = indexes.embed(embedder, EMBED_ENTRIES)
         if before:
@@ -159,7 +168,7 @@ class Library:
             metrics.EMBEDDED_ENTRIES.inc(max(0, before - waiting))
         return waiting
 
-    def _built(self, indexes: StoreIndexes) -> Built | None:
+    def _built(self, indexes: "StoreIndexes") -> "Built | None":
         if not self._in_background and not indexes.is_ready:
             indexes.build(self._embedder().embedder)
         # Whoever waited for what has failed would only keep a worker from other searches.

@@ -1,20 +1,23 @@
 """searchEntries: views and indexes in scope, the pipeline, and what is said of each result."""
 
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from qms.domain.errors import UnavailableError
 from qms.domain.queries import Include
 from qms.index.documents import index_document
-from qms.search.pipeline import Found, Mode, Result, Skipped, search
+from qms.search.outcome import Mode, Skipped
 from qms.search.query import SearchQuery
-from qms.search.sources import Source
 from qms.service.answers import list_item
 from qms.service.calls import Call
 from qms.service.listing import check_format
 from qms.service.requests import Request, Response
+
+if TYPE_CHECKING:
+    from qms.search.pipeline import Found, Result
+    from qms.search.sources import Source
 
 
 class SearchRequest(Request, frozen=True):
@@ -57,10 +60,12 @@ class SearchAnswer(Response, frozen=True):
 
 def search_entries(call: Call, request: SearchRequest) -> SearchAnswer:
     """Return what the project, and the shared store beside it, have for a query."""
+    from qms.search.pipeline import search  # numpy: after the port answers
+
     check_format(request.format)
     shown: dict[str, ScoredEntry] = {}
 
-    def size_of(result: Result) -> int:
+    def size_of(result: "Result") -> int:
         shown[result.id] = _scored(result, request.include)
         return len(msgspec.json.encode(shown[result.id]))
 
@@ -83,7 +88,7 @@ def search_entries(call: Call, request: SearchRequest) -> SearchAnswer:
     )
 
 
-def _sources(call: Call, query: SearchQuery) -> list[Source]:
+def _sources(call: Call, query: SearchQuery) -> "list[Source]":
     library, with_superseded = call.house.library, query.include_superseded
     sources = [library.source(call.store, now=call.now, with_superseded=with_superseded)]
     shared = call.shared if query.include_shared else None
@@ -94,7 +99,7 @@ def _sources(call: Call, query: SearchQuery) -> list[Source]:
     return sources
 
 
-def _scored(result: Result, include: Include) -> ScoredEntry:
+def _scored(result: "Result", include: Include) -> ScoredEntry:
     header = result.record.header
     return ScoredEntry(
         entry=list_item(result.record, include),
@@ -112,7 +117,7 @@ def _scored(result: Result, include: Include) -> ScoredEntry:
     )
 
 
-def _with_snippet(scored: ScoredEntry, result: Result, found: Found) -> ScoredEntry:
+def _with_snippet(scored: ScoredEntry, result: "Result", found: "Found") -> ScoredEntry:
     document = index_document(result.record.header, result.record.document())
     snippet = result.source.keyword.snippet(found.question.keyword, document)
     return msgspec.structs.replace(scored, snippet=snippet)

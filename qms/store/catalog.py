@@ -115,10 +115,19 @@ class Catalog:
 
     def start(self, projects: Iterable[str]) -> None:
         """Open the stores of these projects in the background, in this order."""
+        self.enqueue(projects)
+        self.load()
+
+    def enqueue(self, projects: Iterable[str]) -> None:
+        """Make projects known that `load` is to open; who asks for one earlier opens it."""
         names = list(projects)
         self.register(names)
         with self._changed:
             self._queue.extend(names)
+
+    def load(self) -> None:
+        """Begin to open what is in the queue."""
+        with self._changed:
             while self._loaders < min(self._max_loaders, len(self._queue)):
                 self._loaders += 1
                 name = f"store-loader-{self._loaders}"
