@@ -101,6 +101,15 @@ def test_the_inspector_lists_the_tools_and_calls_one(server: ServerProcess) -> N
 
 
 @pytest.mark.needs("inspector")
+def test_the_inspector_shows_the_error_of_a_command(server: ServerProcess) -> None:
+    arguments = ("--method", "tools/call", "--tool-name", "getEntry", "--tool-arg", "id=absent")
+
+    called = run_inspector(url_of(server), ADMIN_KEY, *arguments)
+
+    assert json.loads(called.stdout)["structuredContent"]["error"]["code"] == "notFound"
+
+
+@pytest.mark.needs("inspector")
 def test_the_inspector_with_a_wrong_key_is_refused(server: ServerProcess) -> None:
     done = run_inspector(url_of(server), "qms_nobodys_key", "--method", "tools/list")
 

@@ -96,12 +96,11 @@ def _result(text: bytes, *, is_error: bool) -> dict[str, Any]:
 
 def tool_of(row: Command) -> Tool:
     """Return how a row of the command table looks to a client."""
-    is_protocol = issubclass(row.response, BaseModel)
     return Tool(
         name=row.name,
         description=row.help,
         input_schema=request_schema(row),
-        output_schema=None if is_protocol else response_schema(row),
+        output_schema=_output_schema(row),
         annotations=ToolAnnotations(
             title=title_of(row.name),
             read_only_hint=row.read_only,
@@ -110,6 +109,15 @@ def tool_of(row: Command) -> Tool:
             open_world_hint=False,
         ),
     )
+
+
+def _output_schema(row: Command) -> dict[str, Any] | None:
+    """Return what a row answers, unless it does so in the protocol's own types."""
+    if issubclass(row.response, BaseModel):
+        return None
+    schema = response_schema(row)
+    # Many clients hold errors to it too, although it is meant for successes: nothing is required.
+    return {key: value for key, value in schema.items() if key != "required"}
 
 
 def title_of(name: str) -> str:

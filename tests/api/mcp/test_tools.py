@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import jsonschema
 import msgspec
 import pytest
 
@@ -39,6 +40,32 @@ def test_a_tool_says_what_it_takes_what_it_answers_and_what_it_does(mcp: ClientM
             "idempotentHint": row.idempotent,
             "openWorldHint": False,
         }
+
+
+def test_an_error_fits_every_output_schema_since_clients_check_that(mcp: ClientMaker) -> None:
+    error = {"error": mcp().fails("getEntry", id="absent")}
+
+    for tool in mcp().result("tools/list")["tools"]:
+        jsonschema.validate(error, tool["outputSchema"])
+
+
+def test_an_answer_fits_its_output_schema(mcp: ClientMaker, entry: EntryMaker) -> None:
+    client = mcp()
+    schemas = {tool["name"]: tool["outputSchema"] for tool in client.result("tools/list")["tools"]}
+    stored = client.call("upsertEntry", entry=entry())
+    calls: dict[str, dict[str, Any]] = {
+        "upsertEntry": {"entry": entry()},
+        "getEntry": {"id": stored["id"]},
+        "listEntries": {},
+        "searchEntries": {"query": {"text": "fact"}},
+        "relatedEntries": {"id": stored["id"]},
+        "coldStart": {},
+        "health": {},
+        "describe": {},
+    }
+
+    for name, arguments in calls.items():
+        jsonschema.validate(client.call(name, **arguments), schemas[name])
 
 
 def test_the_list_is_cached_for_its_reader_only(mcp: ClientMaker) -> None:
