@@ -10,11 +10,12 @@ _HEAD_BYTES = 64 * 1024
 
 
 class KeyProxy:
-    """Runs while its `with` block does; everything but the key goes through as it is."""
+    """Runs while its `with` block does; all but the key and its own name goes through as it is."""
 
     def __init__(self, target: str, key: str) -> None:
         parts = urlsplit(target)
         self._address = parts.hostname, parts.port
+        self._target = parts.netloc.encode()
         self._key = key
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
@@ -57,9 +58,18 @@ class KeyProxy:
 
     def _with_key(self, head: bytes) -> bytes:
         request, *lines = head.removesuffix(b"\r\n\r\n").split(b"\r\n")
-        kept = [line for line in lines if not line.lower().startswith(b"connection:")]
+        kept = [self._aimed(line) for line in lines if not _named(line, b"connection:")]
         added = [b"Authorization: Bearer " + self._key.encode(), b"Connection: close"]
         return b"\r\n".join([request, *kept, *added, b"", b""])
+
+    def _aimed(self, line: bytes) -> bytes:
+        """Name the server where the client named this proxy; another name goes through."""
+        own = self.url.removeprefix("http://").encode()
+        return line.replace(own, self._target) if _named(line, b"host:", b"origin:") else line
+
+
+def _named(line: bytes, *names: bytes) -> bool:
+    return line.lower().startswith(names)
 
 
 async def _pipe(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
