@@ -6,7 +6,7 @@ Prints a table with the bound of every figure; ends with 1 when a bound is broke
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -14,8 +14,15 @@ import click
 import msgspec
 
 from qms.inference.choose import model_folders, open_embedder
+from tools.benchmarks import (
+    mcp_served,
+    search_cost,
+    search_served,
+    store_commits,
+    store_loading,
+    store_served,
+)
 from tools.benchmarks import retrieval as retrieval_rows
-from tools.benchmarks import search_cost, search_served, store_commits, store_loading, store_served
 from tools.benchmarks.corpus import lines, make_store
 from tools.benchmarks.measure import Bound, Plan, Row, Verdict, summary, table
 from tools.benchmarks.retrieval_entries import Times
@@ -48,6 +55,17 @@ FULL = Plan(
     },
 )
 QUICK = msgspec.structs.replace(FULL, sizes=(1_000, 10_000), rounds=2, writes=128, fold_s=5.0)
+MCP = Plan(
+    sizes=(),
+    rounds=7,
+    writes=500,
+    fold_s=0.0,
+    bounds={
+        "tool-ratio": Bound("≤", 1.3, "×"),
+        "route-ratio": Bound("≤", 2.5, "×"),
+        "start-ratio": Bound("≤", 1.35, "×"),
+    },
+)
 SUBJECTS = ("group", "upsert", "folds", "loading", "http")
 EDITS_AT = 10_000
 
@@ -81,14 +99,24 @@ def store(
     Example: python tools/bench.py store --quick --only loading
     """
     plan = _plan(QUICK if quick else FULL, sizes, rounds, bounds)
-    rows = []
     with tempfile.TemporaryDirectory(dir=folder, prefix="qms-bench-") as scratch:
-        for row in _store_rows(plan, Path(scratch), only or SUBJECTS):
-            print(f"{row.subject}, {row.entries:,}: {row.figure}", file=sys.stderr, flush=True)
-            rows.append(row)
-    print(f"{table(rows, markdown=markdown)}\n\n{summary(rows)}")
-    if any(row.verdict is Verdict.BROKEN for row in rows):
-        sys.exit(1)
+        _print(_store_rows(plan, Path(scratch), only or SUBJECTS), markdown=markdown)
+
+
+@main.command()
+@click.option("--quick", is_flag=True, help="Fewer rounds and calls.")
+@click.option("--bound", "bounds", multiple=True, help="Another bound, e.g. tool-ratio=1.5.")
+@click.option("--markdown", is_flag=True, help="Print the table for a page.")
+def mcp(quick: bool, bounds: tuple[str, ...], markdown: bool) -> None:
+    """Measure a call over MCP and over plain JSON, and the start, beside the bare libraries.
+
+    Example: python tools/bench.py mcp --quick
+    """
+    plan = _plan(MCP, None, None, bounds)
+    if quick:
+        plan = msgspec.structs.replace(plan, rounds=2, writes=100)
+    with tempfile.TemporaryDirectory(prefix="qms-bench-") as scratch:
+        _print(mcp_served.mcp_rows(plan, Path(scratch)), markdown=markdown)
 
 
 @main.command()
@@ -104,14 +132,8 @@ def search(sizes: str, rounds: int, markdown: bool, folder: Path | None) -> None
     Example: python tools/bench.py search --sizes 100000
     """
     plan = _plan(FULL, sizes, rounds, ())
-    rows = []
     with tempfile.TemporaryDirectory(dir=folder, prefix="qms-bench-") as scratch:
-        for row in _search_rows(plan, Path(scratch)):
-            print(f"{row.subject}, {row.entries:,}: {row.figure}", file=sys.stderr, flush=True)
-            rows.append(row)
-    print(f"{table(rows, markdown=markdown)}\n\n{summary(rows)}")
-    if any(row.verdict is Verdict.BROKEN for row in rows):
-        sys.exit(1)
+        _print(_search_rows(plan, Path(scratch)), markdown=markdown)
 
 
 def _search_rows(plan: Plan, scratch: Path) -> Iterator[Row]:
@@ -163,6 +185,17 @@ def retrieval(
         rows = list(retrieval_rows.measure(set_files(data), kept, times))
     print(retrieval_table(rows))
     if not all(row.is_reached for row in rows):
+        sys.exit(1)
+
+
+def _print(measured: Iterable[Row], *, markdown: bool) -> None:
+    """Print each row as it comes, then the table; end with 1 when a bound is broken."""
+    rows = []
+    for row in measured:
+        print(f"{row.subject}, {row.entries:,}: {row.figure}", file=sys.stderr, flush=True)
+        rows.append(row)
+    print(f"{table(rows, markdown=markdown)}\n\n{summary(rows)}")
+    if any(row.verdict is Verdict.BROKEN for row in rows):
         sys.exit(1)
 
 

@@ -1,5 +1,8 @@
 """The ASGI application: every route of the server."""
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -11,6 +14,11 @@ from qms.api.answers import json_answer
 from qms.api.auth import authenticate, key_of
 from qms.api.errors import Handler, answer_http, answer_unexpected, answers_errors
 from qms.api.help import help_routes
+from qms.api.mcp.calling import Calls
+from qms.api.mcp.door import METHODS, mcp_endpoint
+from qms.api.mcp.endpoints import Endpoints
+from qms.api.mcp.offers import STANDARD, Offers
+from qms.api.mcp.server import Handlers
 from qms.api.metrics import metrics_endpoint
 from qms.api.rest import command_endpoint
 from qms.api.running import Runner
@@ -22,10 +30,23 @@ from qms.service.health import Status
 ALL_METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 
 
-def app(services: Services, *, setup: SetupLink | None = None) -> Starlette:
-    """Return the application that serves `services`; `setup` is the link of a first run."""
+def app(
+    services: Services, offers: Offers = STANDARD, *, setup: SetupLink | None = None
+) -> Starlette:
+    """Return the application that serves `services`; `offers` are its MCP pages and prompts.
+
+    `setup` is the link of a first run. `state.endpoints` holds the MCP endpoints: whoever stops
+    the server closes them first, since their streams would otherwise never end.
+    """
     runner = Runner(services)
     sessions = Sessions(services)
+    endpoints = Endpoints(services, Handlers.made(Calls(services, runner), offers))
+
+    @asynccontextmanager
+    async def lifespan(_application: Starlette) -> AsyncIterator[None]:
+        async with endpoints.run():
+            yield
+
     application = Starlette(
         routes=[
             Route(
@@ -33,6 +54,7 @@ def app(services: Services, *, setup: SetupLink | None = None) -> Starlette:
                 command_endpoint(services, runner, sessions),
                 methods=["POST"],
             ),
+            Route("/mcp/{project}", mcp_endpoint(services, endpoints), methods=list(METHODS)),
             Route("/health", _health(services), methods=["GET"]),
             Route("/metrics", metrics_endpoint(services, sessions), methods=["GET"]),
             *help_routes(services),  # before the administration, which takes all else below /admin
@@ -40,7 +62,9 @@ def app(services: Services, *, setup: SetupLink | None = None) -> Starlette:
             Route("/.well-known/{path:path}", _nothing_here, methods=list(ALL_METHODS)),
         ],
         exception_handlers={HTTPException: _answer_http, Exception: answer_unexpected},
+        lifespan=lifespan,
     )
+    application.state.endpoints = endpoints
     application.router.redirect_slashes = False
     return application
 

@@ -46,18 +46,19 @@ def _check_media_type(request: Request) -> None:
 async def _read(request: Request, maximum: int, limit: str) -> bytes:
     announced = request.headers.get("content-length", "")
     if announced.isdecimal() and int(announced) > maximum:
-        raise _too_large(maximum, limit)
+        raise over_limit(maximum, limit)
     chunks: list[bytes] = []
     size = 0
     async for chunk in request.stream():
         size += len(chunk)
         if size > maximum:
-            raise _too_large(maximum, limit)
+            raise over_limit(maximum, limit)
         chunks.append(chunk)
     return b"".join(chunks)
 
 
-def _too_large(maximum: int, limit: str) -> TooLargeError:
+def over_limit(maximum: int, limit: str) -> TooLargeError:
+    """Return the refusal of a body that is longer than the limit of this name."""
     return TooLargeError(
         f"the body is over the limit {limit} of {maximum} bytes",
         field="body",

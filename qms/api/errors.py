@@ -61,11 +61,15 @@ def answer_http(error: HTTPException) -> Response:
 
 def answer_unexpected(request: Request, error: Exception) -> Response:
     """Log an error with its traceback and return an answer that names nothing but the log line."""
+    return json_answer(note_unexpected(request.scope["path"], error), status=500)
+
+
+def note_unexpected(place: str, error: Exception) -> dict[str, Any]:
+    """Log an error with its traceback and return the body that names nothing but the log line."""
     error_id = secrets.token_hex(8)
-    fields = {"errorId": error_id, "path": request.scope["path"]}
-    log.error("request failed", exc_info=error, extra=fields)
+    log.error("request failed", exc_info=error, extra={"errorId": error_id, "path": place})
     message = f"something unexpected happened: look for {error_id} in the log"
-    return json_answer(_body("internal", message, errorId=error_id), status=500)
+    return _body("internal", message, errorId=error_id)
 
 
 def _body(code: str, message: str, **details: Any) -> dict[str, Any]:

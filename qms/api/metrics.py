@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator
 
-import psutil
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.core import (
     CounterMetricFamily,
@@ -46,7 +45,6 @@ STORE_GAUGES: dict[str, tuple[str, Callable[[StoreStatus], float]]] = {
 
 def metrics_endpoint(services: Services, sessions: Sessions) -> Handler:
     """Return the handler of the scrape."""
-    process = psutil.Process()
 
     @answers_errors
     async def scrape(request: Request) -> Response:
@@ -54,7 +52,7 @@ def metrics_endpoint(services: Services, sessions: Sessions) -> Handler:
         services.check_administrator(who)
         own = CollectorRegistry()
         own.register(_Stores(services.report(who).stores))
-        own.register(_Process(process))
+        own.register(_Process())
         text = generate_latest(metrics.REGISTRY) + generate_latest(own)
         return Response(text, headers={**HEADERS, "content-type": CONTENT_TYPE_LATEST})
 
@@ -86,8 +84,10 @@ class _Stores(Collector):
 class _Process(Collector):
     """The server's own process, by means that every operating system has."""
 
-    def __init__(self, process: psutil.Process) -> None:
-        self._process = process
+    def __init__(self) -> None:
+        import psutil  # with the first scrape, so that the port answers earlier
+
+        self._process = psutil.Process()
 
     def collect(self) -> Iterator[Metric]:
         with self._process.oneshot():

@@ -10,10 +10,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from types import FrameType
 
+import msgspec
 import uvicorn
 from starlette.applications import Starlette
 
 from qms.api.app import app
+from qms.api.mcp.offers import STANDARD, Offers
 from qms.api.setup import SetupLink
 from qms.config.addresses import ListenAddress, is_loopback
 from qms.config.guards import check_exposure
@@ -22,11 +24,16 @@ from qms.domain.errors import InvalidInputError, UnavailableError
 from qms.fsio.disk import Disk
 from qms.host.lag import watch_lag
 from qms.runtime.build import OpenRoot, open_root
+from qms.service.calls import Command
 from qms.service.commands import Services
+from qms.service.table import TABLE
 from qms.telemetry import logs
 
 GRACE_S = 10
 """How long requests under way may take to end after a signal."""
+
+LOAD_AFTER_S = 0.3
+"""So long the port answers before stores are loaded: whoever started the server asks first."""
 
 BACKLOG = 2048
 """How many connections may wait to be taken up."""
@@ -40,7 +47,21 @@ log = logging.getLogger(__name__)
 Echo = Callable[[str], None]
 
 
-def serve(root: Path, *, host: str | None, port: int | None, echo: Echo) -> None:
+class Served(msgspec.Struct, frozen=True):
+    """What a server offers: the rows of the command table, and its MCP pages and prompts."""
+
+    commands: tuple[Command, ...] = TABLE
+    offers: Offers = STANDARD
+
+
+def serve(
+    root: Path,
+    *,
+    host: str | None,
+    port: int | None,
+    echo: Echo,
+    served: Served = Served(),  # noqa: B008 - a frozen value
+) -> None:
     """Serve a root until SIGTERM or SIGINT; `echo` gets the lines for standard output.
 
     Raises:
@@ -54,7 +75,7 @@ def serve(root: Path, *, host: str | None, port: int | None, echo: Echo) -> None
         if opened.first_key is not None:
             echo(f"admin key: {opened.first_key}")
         _follow_log_settings(opened)
-        _serve(opened, host, port, echo)
+        _serve(opened, host, port, echo, served)
     finally:
         opened.close()
         log.info("stopped", extra={"root": str(root)})
@@ -63,7 +84,7 @@ def serve(root: Path, *, host: str | None, port: int | None, echo: Echo) -> None
 
 def _open(root: Path) -> OpenRoot:
     try:
-        return open_root(root, disk=Disk(), clock=_now)
+        return open_root(root, disk=Disk(), clock=_now, loads=False)
     except OSError as error:
         raise UnavailableError(f"{root} cannot be used: {error.strerror or error}") from error
 
@@ -71,9 +92,15 @@ def _open(root: Path) -> OpenRoot:
 class _Server(uvicorn.Server):
     """A server that says when it listens, and whose signals end it without ending the process."""
 
-    def __init__(self, config: uvicorn.Config, on_listening: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        config: uvicorn.Config,
+        on_listening: Callable[[], None],
+        on_stopping: Callable[[], None],
+    ) -> None:
         super().__init__(config)
         self._on_listening = on_listening
+        self._on_stopping = on_stopping
         self._lag: asyncio.Task[None] | None = None
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
@@ -84,6 +111,7 @@ class _Server(uvicorn.Server):
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         if self._lag is not None:
             self._lag.cancel()
+        self._on_stopping()
         await super().shutdown(sockets=sockets)
 
     def stop(self, _signal: int, _frame: FrameType | None) -> None:
@@ -91,7 +119,9 @@ class _Server(uvicorn.Server):
         self.should_exit = True
 
 
-def _serve(opened: OpenRoot, host: str | None, port: int | None, echo: Echo) -> None:
+def _serve(
+    opened: OpenRoot, host: str | None, port: int | None, echo: Echo, served: Served
+) -> None:
     settings = opened.runtime.configuration.settings.global_
     addresses = _addresses(settings, host, port)
     check_exposure(settings, addresses)
@@ -102,7 +132,7 @@ def _serve(opened: OpenRoot, host: str | None, port: int | None, echo: Echo) -> 
     ]
     urls = [address.url for address in bound_to]
 
-    services = opened.runtime.services()
+    services = opened.runtime.services(served.commands)
     setup = _setup_link(opened, services)
 
     def say_where() -> None:
@@ -111,10 +141,12 @@ def _serve(opened: OpenRoot, host: str | None, port: int | None, echo: Echo) -> 
             echo(f"setup link: {own}#setup={setup.token}")
         for url in urls:
             echo(f"listening: {url}")
+        asyncio.get_running_loop().call_later(LOAD_AFTER_S, opened.runtime.load)
 
-    application = app(services, setup=setup)
+    application = app(services, served.offers, setup=setup)
     config = _uvicorn_config(application, opened.runtime.root, settings, addresses)
-    server = _Server(config, say_where)
+    # Streams of MCP clients never end by themselves: the server would wait for them in vain.
+    server = _Server(config, say_where, application.state.endpoints.close)
     # uvicorn raises a signal again once it has stopped, so that whoever was there before it may
     # act: these handlers, and not the default ones that would kill the process before it closes.
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -147,7 +179,7 @@ def _uvicorn_config(
         loop="asyncio",
         http="h11",
         ws="none",
-        lifespan="off",
+        lifespan="on",
         log_config=None,
         access_log=False,
         proxy_headers=False,

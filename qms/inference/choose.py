@@ -4,14 +4,16 @@ import logging
 from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from qms.domain.ports import Embedder
-from qms.inference.hash_embedder import HashEmbedder
 from qms.inference.manifest import Refused, verify_model
-from qms.inference.onnx_embedder import OnnxEmbedder, open_onnx_embedder
 from qms.resources import find_resource
+
+if TYPE_CHECKING:
+    from qms.inference.onnx_embedder import OnnxEmbedder
 
 log = logging.getLogger(__name__)
 
@@ -62,6 +64,8 @@ def model_folders(root: Path) -> list[Path]:
 
 def open_embedder(model: str, folders: Sequence[Path], *, threads: int = 0) -> Chosen:
     """Open the model that the settings name, or the hash embedder with the reason."""
+    from qms.inference.hash_embedder import HashEmbedder  # numpy: after the port answers
+
     if model == HASH_SETTING:
         return Chosen(embedder=HashEmbedder(), kind=EmbedderKind.HASH)
     opened = _open_model(model, folders, threads)
@@ -72,7 +76,9 @@ def open_embedder(model: str, folders: Sequence[Path], *, threads: int = 0) -> C
     return Chosen(embedder=opened, kind=EmbedderKind.ONNX)
 
 
-def _open_model(model: str, folders: Sequence[Path], threads: int) -> OnnxEmbedder | Refused:
+def _open_model(model: str, folders: Sequence[Path], threads: int) -> "OnnxEmbedder | Refused":
+    from qms.inference.onnx_embedder import open_onnx_embedder  # numpy: after the port answers
+
     path = next((folder / model for folder in folders if (folder / model).is_file()), None)
     if path is None:
         return Refused(f"{Path(model).name or 'the model'} is missing")

@@ -23,9 +23,11 @@ from qms.runtime.keeper import Keeper, KeeperOptions
 from qms.runtime.loop import Loop
 from qms.runtime.root import AUDIT_PLACE, CONFIGURATION_NAME, announce, claim_root
 from qms.runtime.settings_keeper import SettingsKeeper
+from qms.service.calls import Command
 from qms.service.commands import Services
 from qms.service.configuration import Configuration
 from qms.service.library import Library
+from qms.service.table import TABLE
 from qms.store.catalog import Catalog, by_last_use
 from qms.store.memory_store import MemoryStore
 from qms.store.options import StoreOptions
@@ -89,9 +91,10 @@ class Runtime:
         self._jobs = Jobs(self.catalog, lambda: configuration.settings, clock)
         self._kept: dict[str, _Kept] = {}
         self._plans: dict[str, _Plan] = {}
+        self._is_loading = False
         self._is_closed = False
 
-    def services(self) -> Services:
+    def services(self, commands: tuple[Command, ...] = TABLE) -> Services:
         """Return the gate to what is open here."""
         return Services(
             self.configuration,
@@ -100,6 +103,7 @@ class Runtime:
             audit=self.audit,
             series=self.series,
             clock=self._clock,
+            commands=commands,
         )
 
     @property
@@ -108,10 +112,15 @@ class Runtime:
         return self._watcher.is_alive
 
     def start(self) -> None:
-        """Begin to load stores, and follow the configuration from now on."""
+        """Know every project, and follow the configuration from now on."""
         self.configuration.subscribe(self._apply)
         self._apply(self.configuration.settings)
-        if self._in_background:
+
+    def load(self) -> None:
+        """Begin to load stores and to look after them in the background."""
+        if self._in_background and not self._is_closed:
+            self._is_loading = True
+            self.catalog.load()
             self._settings_keeper.start()
             self._librarian.start()
             self._jobs.start()
@@ -126,7 +135,7 @@ class Runtime:
         if self._is_closed:
             return
         self._is_closed = True
-        if self._in_background:
+        if self._is_loading:
             self._settings_keeper.stop()
             self._jobs.stop()
             self._sampler.stop()
@@ -160,7 +169,9 @@ class Runtime:
                 folders[project] = settings.store_folder(self.root, settings.endpoints[project])
             except InvalidInputError:
                 misplaced.append(project)  # its opening fails with the reason, for this store only
-        self.catalog.start([*by_last_use(folders), *misplaced])
+        self.catalog.enqueue([*by_last_use(folders), *misplaced])
+        if self._is_loading:
+            self.catalog.load()
 
     def _open_store(self, project: str) -> MemoryStore:
         settings = self.configuration.settings
@@ -259,9 +270,17 @@ class OpenRoot(msgspec.Struct, frozen=True):
 
 
 def open_root(
-    root: Path, *, disk: Disk, clock: Clock, command: str = "", in_background: bool = True
+    root: Path,
+    *,
+    disk: Disk,
+    clock: Clock,
+    command: str = "",
+    in_background: bool = True,
+    loads: bool = True,
 ) -> OpenRoot:
     """Own a root, read or seed its configuration, and start its runtime.
+
+    Without `loads`, the background waits for `runtime.load`.
 
     Raises:
         ConflictError: another process owns the root; the message names it.
@@ -276,6 +295,8 @@ def open_root(
         runtime = Runtime(root, configuration, disk=disk, clock=clock, in_background=in_background)
         undo.callback(runtime.close)
         runtime.start()
+        if loads:
+            runtime.load()
         undo.pop_all()
     return OpenRoot(runtime, lock, first_key)
 

@@ -8,7 +8,6 @@ from datetime import datetime
 from pathlib import Path
 
 import msgspec
-import platformdirs
 
 from qms.fsio import lock
 from qms.fsio.lock import Owner, RootLock
@@ -26,6 +25,8 @@ def find_root(option: str | Path | None, environ: Mapping[str, str] = os.environ
     chosen = option or environ.get(ROOT_VARIABLE)
     if chosen:
         return Path(chosen).expanduser().absolute()
+    import platformdirs  # only here, so that a server with a root starts without it
+
     return platformdirs.user_data_path(_APPLICATION, appauthor=False)
 
 

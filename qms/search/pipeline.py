@@ -3,7 +3,6 @@
 import math
 from collections.abc import Iterator, Sequence
 from datetime import datetime
-from enum import StrEnum
 
 import msgspec
 import numpy as np
@@ -20,6 +19,7 @@ from qms.search.explain import Explanation, explain
 from qms.search.fuse import DEFAULT_FUSION, HASH_FUSION, FusionWeights, fuse, trusting
 from qms.search.hits import Exact, Hits
 from qms.search.level import level
+from qms.search.outcome import Mode, Skipped
 from qms.search.query import Question, SearchQuery, check_query, make_question
 from qms.search.rerank import rerank
 from qms.search.sources import Source
@@ -32,21 +32,6 @@ POOL_PER_RESULT = 3
 """How many hits the later stages see: never fewer than `POOL`, else so many for each result."""
 SPARE = 20
 """More hits beside the pool: entries may be gone from the view that the indexes still know."""
-
-
-class Mode(StrEnum):
-    """What a search worked with."""
-
-    HYBRID = "hybrid"
-    KEYWORD = "keyword"
-    KEYWORD_HASH = "keyword+hash"
-
-
-class Skipped(msgspec.Struct, frozen=True, rename="camel"):
-    """A stage that did not run, and why."""
-
-    stage: str
-    reason: str
 
 
 class Models(msgspec.Struct, frozen=True, kw_only=True):

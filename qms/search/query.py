@@ -2,7 +2,7 @@
 
 from datetime import datetime
 from enum import StrEnum
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 
@@ -10,10 +10,12 @@ from qms.codec.documents import over_limit
 from qms.domain.errors import invalid
 from qms.domain.limits import Limits
 from qms.domain.queries import Filter
-from qms.index.arrays import FloatArray
 from qms.index.keyword_query import KeywordQuery, analyse
 from qms.index.terms import words
 from qms.search.profiles import PROFILES, Profile, ProfileName
+
+if TYPE_CHECKING:
+    from qms.index.arrays import FloatArray  # numpy: after the port answers
 
 DEFAULT_RESULTS = 25
 
@@ -48,7 +50,7 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
     text: str
     words: list[str]
     keyword: KeywordQuery
-    vector: FloatArray | None
+    vector: "FloatArray | None"
     """The query's vector, given or computed; None when there is nothing to compute it with."""
     limit: int
     wanted: Filter | None
@@ -84,7 +86,7 @@ def check_query(query: SearchQuery, limits: Limits) -> None:
 
 
 def make_question(
-    query: SearchQuery, limits: Limits, *, vector: FloatArray | None, now: datetime
+    query: SearchQuery, limits: Limits, *, vector: "FloatArray | None", now: datetime
 ) -> Question:
     """Return a checked query with its text taken apart."""
     text = query.text or ""

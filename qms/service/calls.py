@@ -26,6 +26,7 @@ from qms.fsio.disk import Disk
 from qms.ingest.entries import EntryRules
 from qms.service.configuration import Configuration
 from qms.service.library import Library
+from qms.service.peers import SILENT, Peer
 from qms.service.requests import Request
 from qms.store.catalog import Catalog
 from qms.store.draft import Draft
@@ -126,6 +127,7 @@ class Call:
         command: str,
         access_to: Callable[[str], AccessTier],
         is_administrator: bool,
+        peer: Peer = SILENT,
     ) -> None:
         self.house = house
         self.settings = settings
@@ -134,6 +136,7 @@ class Call:
         self.command = command
         self.access_to = access_to
         self.is_administrator = is_administrator
+        self.peer = peer
         self.now = house.clock()
 
     @property

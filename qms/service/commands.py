@@ -4,7 +4,7 @@ Default deny: what is not in the table, or not open to the caller, does not exis
 the caller's key does not open gives the very answer of one that is not there.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -14,15 +14,17 @@ from qms.domain.access import AccessTier, Caller
 from qms.domain.entry import AGENT_ID
 from qms.domain.errors import NotAllowedError, NotAuthenticatedError, NotFoundError, invalid
 from qms.files.audit import AuditLog
-from qms.service import health
+from qms.service import completing, health
 from qms.service.admin.calls import AdminCall
 from qms.service.admin.table import ADMIN_TABLE
 from qms.service.calls import Call, Command, House
 from qms.service.configuration import Configuration
 from qms.service.library import Library
+from qms.service.peers import SILENT, Peer
 from qms.service.requests import read_request
 from qms.service.table import TABLE
-from qms.store.catalog import Catalog
+from qms.service.toolsets import choose_toolsets
+from qms.store.catalog import Catalog, ChangeListener
 from qms.telemetry.series import Series
 
 
@@ -80,6 +82,14 @@ class Services:
             )
         return found
 
+    def admits(self, who: KeyMatch, project: str) -> bool:
+        """Say whether a key that was good before still is, and still opens the project."""
+        settings, now = self.settings, self._house.clock()
+        user = settings.users.get(who.user)
+        keys = () if user is None else user.keys
+        is_valid = any(key.id == who.key_id and not key.is_expired(now) for key in keys)
+        return is_valid and settings.access(who.user, project) >= AccessTier.READER
+
     def call(
         self,
         who: KeyMatch | Caller,
@@ -88,8 +98,9 @@ class Services:
         request: Mapping[str, Any],
         *,
         agent_id: str | None = None,
+        peer: Peer = SILENT,
     ) -> Any:
-        """Run one command and return its response.
+        """Run one command and return its response; `peer` hears of it meanwhile.
 
         Raises:
             QmsError: the caller may not, the request is wrong, or the command failed.
@@ -98,18 +109,7 @@ class Services:
         endpoint, access = _open(settings, who, project)
         row = self._admitted(command, access)
         arguments = read_request(_without_project(request, endpoint), row.request)
-        caller = Caller(
-            user=who.user, access=access, key_id=who.key_id, agent_id=_agent(who, agent_id)
-        )
-        call = Call(
-            self._house,
-            settings,
-            endpoint=endpoint,
-            caller=caller,
-            command=row.name,
-            access_to=lambda slug: _access(settings, who, slug),
-            is_administrator=_is_administrator(settings, who),
-        )
+        call = self._begin(settings, endpoint, who, command=row.name, agent_id=agent_id, peer=peer)
         return row.handler(call, arguments)
 
     def knows(self, command: str) -> bool:
@@ -156,6 +156,54 @@ class Services:
         keys = user.keys if user else ()
         return any(key.id == who.key_id and not key.is_expired(self.now) for key in keys)
 
+    def complete(self, who: KeyMatch | Caller, project: str, field: str, start: str) -> list[str]:
+        """Return what a half-typed value of a field can become in a project.
+
+        Raises:
+            NotFoundError: there is no such project, or not for this caller.
+        """
+        settings = self.settings
+        endpoint, _ = _open(settings, who, project)
+        call = self._begin(settings, endpoint, who, command="complete")
+        return completing.complete(call, field, start)
+
+    def toolsets(
+        self, who: KeyMatch | Caller, project: str, asked: Sequence[str] | None
+    ) -> tuple[str, frozenset[str]]:
+        """Return the project's slug as it is spelled, and the toolsets that a client gets there.
+
+        Raises:
+            NotFoundError: there is no such project, or not for this caller.
+            InvalidInputError: the project does not allow one of the toolsets asked for.
+        """
+        endpoint, _ = _open(self.settings, who, project)
+        return endpoint.slug, choose_toolsets(endpoint, asked)
+
+    def offered(
+        self, who: KeyMatch | Caller, project: str, toolsets: Collection[str]
+    ) -> tuple[Command, ...]:
+        """Return the commands of these toolsets that the caller may use in a project.
+
+        Raises:
+            NotFoundError: there is no such project, or not for this caller.
+        """
+        _, access = _open(self.settings, who, project)
+        return tuple(
+            row for row in self._house.commands if row.toolset in toolsets and row.least <= access
+        )
+
+    def row(self, command: str) -> Command | None:
+        """Return the row of the table with this name."""
+        return self._commands.get(command)
+
+    def follow_settings(self, listener: Callable[[Settings], None]) -> None:
+        """Have `listener` called, by whichever thread, with every new settings value."""
+        self._house.configuration.subscribe(listener)
+
+    def follow_changes(self, listener: ChangeListener) -> None:
+        """Have `listener` called inside the writer with every commit of every project."""
+        self._house.catalog.subscribe(listener)
+
     def runs_inline(self, who: KeyMatch | Caller, project: str, command: str) -> bool:
         """Say whether a call needs nothing but RAM that is there already.
 
@@ -179,6 +227,38 @@ class Services:
             if who is None or _access(settings, who, slug) >= AccessTier.READER
         ]
         return health.report(self._house, opened, is_administrator=_is_administrator(settings, who))
+
+    def reaches(self, who: KeyMatch | Caller, project: str, other: str) -> bool:
+        """Say whether `who` may read the store of `other` through the endpoint of a project."""
+        is_needed = other in self._stores_needed(who, project)
+        return is_needed and _access(self.settings, who, other) >= AccessTier.READER
+
+    def _begin(
+        self,
+        settings: Settings,
+        endpoint: Endpoint,
+        who: KeyMatch | Caller,
+        *,
+        command: str,
+        agent_id: str | None = None,
+        peer: Peer = SILENT,
+    ) -> Call:
+        caller = Caller(
+            user=who.user,
+            access=_access(settings, who, endpoint.slug),
+            key_id=who.key_id,
+            agent_id=_agent(who, agent_id),
+        )
+        return Call(
+            self._house,
+            settings,
+            endpoint=endpoint,
+            caller=caller,
+            command=command,
+            access_to=lambda slug: _access(settings, who, slug),
+            is_administrator=_is_administrator(settings, who),
+            peer=peer,
+        )
 
     def _stores_needed(self, who: KeyMatch | Caller, project: str) -> list[str]:
         """Return the stores that a call may read: none in a project closed to the caller."""

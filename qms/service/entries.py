@@ -40,6 +40,9 @@ ENTRY_HINT = (
 )
 """What an agent has to know of an entry, told once in its list of tools."""
 
+PROGRESS_ENTRIES = 100
+"""An import says how far it is each time it has taken up so many entries."""
+
 
 class GetRequest(Request, frozen=True):
     """Which entry."""
@@ -209,6 +212,8 @@ def _import_all(draft: Draft, entries: list[Any], call: Call, writing: Writing) 
     faults: list[ImportFault] = []
     noted: list[ImportFault] = []
     for index, given in enumerate(entries):
+        if index % PROGRESS_ENTRIES == 0:
+            call.peer.progress(index, len(entries))
         try:
             if not isinstance(given, dict):
                 raise invalid(f"entries[{index}]", "must be an object")
@@ -220,6 +225,7 @@ def _import_all(draft: Draft, entries: list[Any], call: Call, writing: Writing) 
             imported += stored.created
             updated += stored.updated
             noted += (_fault(index, given, SECRET, warning) for warning in secrets)
+    call.peer.progress(len(entries), len(entries))
     skipped = len(entries) - imported - updated
     return ImportAnswer(
         imported=imported, updated=updated, skipped=skipped, errors=faults, warnings=noted or UNSET

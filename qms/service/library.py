@@ -11,19 +11,22 @@ import time
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from qms.domain.errors import UnavailableError
 from qms.domain.ports import Embedder
 from qms.fsio.disk import Disk
 from qms.inference.choose import Chosen, EmbedderKind
 from qms.inference.cross_encoder import ChosenReranker
-from qms.search.pipeline import Models
-from qms.search.sources import Source
-from qms.store.indexes import Built, StoreIndexes
 from qms.store.memory_store import MemoryStore
 from qms.store.options import IndexStatus, Problem
 from qms.store.summaries import SUMMARIES_FILE, SummaryCache
 from qms.telemetry import metrics
+
+if TYPE_CHECKING:
+    from qms.search.pipeline import Models
+    from qms.search.sources import Source
+    from qms.store.indexes import Built, StoreIndexes
 
 log = logging.getLogger(__name__)
 
@@ -87,6 +90,8 @@ class Library:
 
     def add(self, store: MemoryStore, folder: Path) -> None:
         """Keep the indexes of a store that was opened, in this folder."""
+        from qms.store.indexes import StoreIndexes  # numpy: after the port answers
+
         indexes = StoreIndexes(store, folder, self._disk)
         summaries = SummaryCache(folder / SUMMARIES_FILE, self._disk)
         store.subscribe(summaries.follow)
@@ -149,8 +154,10 @@ class Library:
         """Return the embedder in use, opening it if need be."""
         return self._embedder().embedder
 
-    def models(self) -> Models:
+    def models(self) -> "Models":
         """Return the models that a search works with."""
+        from qms.search.pipeline import Models  # numpy: after the port answers
+
         chosen, reranker = self._embedder(), self._chosen_reranker()
         return Models(
             embedder=chosen.embedder,
@@ -159,12 +166,14 @@ class Library:
             reranker_problem=reranker.reason,
         )
 
-    def source(self, store: MemoryStore, *, now: datetime, with_superseded: bool) -> Source:
+    def source(self, store: MemoryStore, *, now: datetime, with_superseded: bool) -> "Source":
         """Return what a search reads of a store, waiting until its indexes are made.
 
         Raises:
             UnavailableError: that takes too long; the message says what to do.
         """
+        from qms.search.sources import Source  # numpy: after the port answers
+
         indexes = self._indexes.get(store.project)
         built = self._built(indexes) if indexes else None
         if indexes is None or built is None:
@@ -202,7 +211,7 @@ class Library:
         self._summaries_due = self._monotonic() + SUMMARIES_S
         return math.inf
 
-    def _attempt(self, project: str, indexes: StoreIndexes, embedder: Embedder) -> float:
+    def _attempt(self, project: str, indexes: "StoreIndexes", embedder: Embedder) -> float:
         # Indexes that cannot be made or written must not keep other stores from theirs.
         began = self._monotonic()
         rest = indexes.rests_until - began
@@ -225,7 +234,7 @@ class Library:
         indexes.rests_until = now + rest
         return rest
 
-    def _tend(self, indexes: StoreIndexes, embedder: Embedder) -> float:
+    def _tend(self, indexes: "StoreIndexes", embedder: Embedder) -> float:
         if indexes.wants_making:
             indexes.make(embedder)
         waiting = self._embed(indexes, embedder)
@@ -242,7 +251,7 @@ class Library:
         wait = math.inf if quiet_for >= QUIET_S else QUIET_S - quiet_for
         return min(wait, save_in, MEMORY_RETRY_S if indexes.in_memory else math.inf)
 
-    def _embed(self, indexes: StoreIndexes, embedder: Embedder) -> int:
+    def _embed(self, indexes: "StoreIndexes", embedder: Embedder) -> int:
         before, began = indexes.backlog, self._monotonic()
         waiting = indexes.embed(embedder, EMBED_ENTRIES)
         if before:
@@ -250,7 +259,7 @@ class Library:
             metrics.EMBEDDED_ENTRIES.inc(max(0, before - waiting))
         return waiting
 
-    def _built(self, indexes: StoreIndexes) -> Built | None:
+    def _built(self, indexes: "StoreIndexes") -> "Built | None":
         if not self._in_background and not indexes.is_ready:
             indexes.make(self._embedder().embedder)
         # Whoever waited for what has failed would only keep a worker from other searches.

@@ -1,7 +1,7 @@
 """searchEntries: views and indexes in scope, the pipeline, and what is said of each result."""
 
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -12,13 +12,16 @@ from qms.domain.flags import Flag, flags_of
 from qms.domain.queries import Format, Include
 from qms.index.documents import index_document
 from qms.search.budget import fit
-from qms.search.pipeline import Found, Mode, Result, Skipped, search
+from qms.search.outcome import Mode, Skipped
 from qms.search.query import SearchQuery
-from qms.search.sources import Source
 from qms.service.answers import Rendered, list_item
 from qms.service.calls import Call
 from qms.service.formats import EntryTable
 from qms.service.requests import Request, Response
+
+if TYPE_CHECKING:
+    from qms.search.pipeline import Found, Result
+    from qms.search.sources import Source
 
 
 class SearchRequest(Request, frozen=True):
@@ -64,6 +67,8 @@ class SearchAnswer(Response, frozen=True):
 
 def search_entries(call: Call, request: SearchRequest) -> SearchAnswer | Rendered:
     """Return what the project, and the shared store beside it, have for a query."""
+    from qms.search.pipeline import search  # numpy: after the port answers
+
     sources = _sources(call, request.query)
     try:
         found = search(
@@ -82,7 +87,7 @@ def search_entries(call: Call, request: SearchRequest) -> SearchAnswer | Rendere
     return _as_rows(found, request)
 
 
-def _sources(call: Call, query: SearchQuery) -> list[Source]:
+def _sources(call: Call, query: SearchQuery) -> "list[Source]":
     library, with_superseded = call.house.library, query.include_superseded
     sources = [library.source(call.store, now=call.now, with_superseded=with_superseded)]
     shared = call.shared if query.include_shared else None
@@ -93,13 +98,13 @@ def _sources(call: Call, query: SearchQuery) -> list[Source]:
     return sources
 
 
-def _distrusted(call: Call, sources: list[Source], panic: BaseException) -> UnavailableError:
+def _distrusted(call: Call, sources: "list[Source]", panic: BaseException) -> UnavailableError:
     for source in sources:
         call.house.library.distrust(source.project, f"a search failed ({type(panic).__name__})")
     return UnavailableError("the index may be damaged and is made anew: try again in a moment")
 
 
-def _as_objects(found: Found, request: SearchRequest) -> SearchAnswer:
+def _as_objects(found: "Found", request: SearchRequest) -> SearchAnswer:
     results = [_scored(result, found, request.include) for result in found.results]
     answer = SearchAnswer(results=[], mode=found.mode, skipped=found.skipped, omitted=len(results))
     kept, omitted = fit(
@@ -111,7 +116,7 @@ def _as_objects(found: Found, request: SearchRequest) -> SearchAnswer:
     return msgspec.structs.replace(answer, results=kept, omitted=omitted)
 
 
-def _as_rows(found: Found, request: SearchRequest) -> Rendered:
+def _as_rows(found: "Found", request: SearchRequest) -> Rendered:
     extra = ("score", "snippet", "flags") if request.format is Format.TOON else ("score", "flags")
     table = EntryTable(request.format, request.include, extra)
     rows = [_row(table, result, found) for result in found.results]
@@ -124,7 +129,7 @@ def _as_rows(found: Found, request: SearchRequest) -> Rendered:
     return table.rendered(kept, mode=found.mode, omitted=omitted)
 
 
-def _row(table: EntryTable, result: Result, found: Found) -> str:
+def _row(table: EntryTable, result: "Result", found: "Found") -> str:
     record = result.record
     return table.row(
         record,
@@ -133,7 +138,7 @@ def _row(table: EntryTable, result: Result, found: Found) -> str:
     )
 
 
-def _scored(result: Result, found: Found, include: Include) -> ScoredEntry:
+def _scored(result: "Result", found: "Found", include: Include) -> ScoredEntry:
     document = result.record.document()
     return ScoredEntry(
         entry=list_item(result.record, include),
@@ -147,7 +152,7 @@ def _scored(result: Result, found: Found, include: Include) -> ScoredEntry:
     )
 
 
-def _provenance(result: Result, document: Document) -> Provenance:
+def _provenance(result: "Result", document: Document) -> Provenance:
     header = result.record.header
     return Provenance(
         project=result.source.project,
@@ -159,6 +164,6 @@ def _provenance(result: Result, document: Document) -> Provenance:
     )
 
 
-def _snippet(result: Result, document: Document, found: Found) -> str:
+def _snippet(result: "Result", document: Document, found: "Found") -> str:
     indexed = index_document(result.record.header, document)
     return result.source.keyword.snippet(found.question.keyword, indexed)

@@ -12,10 +12,12 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import msgspec
 
+from qms.domain.changes import ChangeSet
 from qms.domain.errors import NotFoundError, QmsError, UnavailableError
 from qms.store.memory_store import MemoryStore
 
@@ -32,6 +34,7 @@ log = logging.getLogger(__name__)
 
 Opener = Callable[[str], MemoryStore]
 Closer = Callable[[MemoryStore], None]
+ChangeListener = Callable[[str, ChangeSet], None]
 
 
 class _Queued(msgspec.Struct, frozen=True):
@@ -79,6 +82,11 @@ class Catalog:
         self._queue: deque[str] = deque()
         self._loaders = 0
         self._is_closing = False
+        self._listeners: list[ChangeListener] = []
+
+    def subscribe(self, listener: ChangeListener) -> None:
+        """Have `listener` called with project and change set once a commit is visible."""
+        self._listeners.append(listener)
 
     @property
     def projects(self) -> list[str]:
@@ -107,10 +115,19 @@ class Catalog:
 
     def start(self, projects: Iterable[str]) -> None:
         """Open the stores of these projects in the background, in this order."""
+        self.enqueue(projects)
+        self.load()
+
+    def enqueue(self, projects: Iterable[str]) -> None:
+        """Make projects known that `load` is to open; who asks for one earlier opens it."""
         names = list(projects)
         self.register(names)
         with self._changed:
             self._queue.extend(names)
+
+    def load(self) -> None:
+        """Begin to open what is in the queue."""
+        with self._changed:
             while self._loaders < min(self._max_loaders, len(self._queue)):
                 self._loaders += 1
                 name = f"store-loader-{self._loaders}"
@@ -233,7 +250,9 @@ class Catalog:
         state: _Open | _Failed = self._failed("it was interrupted")
         try:
             with _collector_paused():
-                state = _Open(self._opener(project))
+                store = self._opener(project)
+            store.subscribe(partial(self._tell, project))
+            state = _Open(store)
         except Exception as error:
             log.exception("store not opened", extra={"project": project})
             state = self._failed(_reason(error))
@@ -246,6 +265,10 @@ class Catalog:
             if is_late and isinstance(state, _Open):
                 self._close_store(state.store)
         return state
+
+    def _tell(self, project: str, _sequence: int, changes: ChangeSet) -> None:
+        for listener in self._listeners:
+            listener(project, changes)
 
     def _failed(self, reason: str) -> _Failed:
         return _Failed(reason, self._monotonic() + self._retry_after_s)

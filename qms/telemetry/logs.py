@@ -136,6 +136,9 @@ class _RollingFile(logging.handlers.RotatingFileHandler):
 
 _installed: list[logging.Handler] = []
 
+CHATTY = ("mcp", "sse_starlette", "faiss")
+"""Libraries that log each session with its id, or how they were loaded: only trouble is wanted."""
+
 
 def configure(options: LogOptions, stream: TextIO | None = None) -> None:
     """Send every log record to `stream` and to the rolling file, in place of an earlier setup.
@@ -156,6 +159,8 @@ def configure(options: LogOptions, stream: TextIO | None = None) -> None:
     reset()
     root = logging.getLogger()
     root.setLevel(level)
+    for name in CHATTY:
+        logging.getLogger(name).setLevel(logging.WARNING)
     for handler in handlers:
         root.addHandler(handler)
     _installed.extend(handlers)

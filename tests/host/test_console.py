@@ -1,6 +1,8 @@
 import json
 import signal
 import socket
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -108,3 +110,14 @@ def test_an_invalid_configuration_is_said_with_its_line_and_exits_with_2(tmp_pat
         assert "line 2" in server.errors
     finally:
         server.kill()
+
+
+def test_nothing_heavy_is_imported_before_the_port_answers() -> None:
+    heavy = ("numpy", "faiss", "tantivy", "onnxruntime", "tokenizers")
+    code = f"import sys, qms.cli.server; print([n for n in {heavy!r} if n in sys.modules])"
+
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, encoding="utf-8", check=True
+    )
+
+    assert done.stdout == "[]\n"

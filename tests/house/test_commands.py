@@ -6,6 +6,7 @@ import pytest
 
 from tests.house.pages import ROOT, code_blocks, read
 from tests.support.programs import DEBIAN_PACKAGES
+from tools.toolbox import TOOLS
 
 SERVE = "pip install uv && uv run qms serve"
 TEST = "pip install uv && uv run pytest"
@@ -48,7 +49,11 @@ def test_every_program_that_a_test_needs_is_known() -> None:
         for program in re.findall(r'"([^"]+)"', arguments)
     }
 
-    assert needed <= set(DEBIAN_PACKAGES)
+    assert needed <= set(DEBIAN_PACKAGES) | set(TOOLS)
+
+
+def test_ci_prepares_the_tools_of_others_that_tests_run() -> None:
+    assert "tools/toolbox.py" in read(".ci/run")
 
 
 def test_the_readme_helps_where_pip_refuses() -> None:

@@ -13,7 +13,8 @@ from qms.domain.errors import InvalidInputError
 from qms.domain.limits import DEFAULT_LIMITS
 from qms.domain.queries import Filter
 from qms.search.hits import Exact
-from qms.search.pipeline import Found, Mode, Models, search
+from qms.search.outcome import Mode
+from qms.search.pipeline import Found, Models, search
 from qms.search.profiles import ProfileName
 from qms.search.query import Match, SearchQuery
 from qms.search.sources import Source

@@ -2,8 +2,10 @@
 
 import asyncio
 import threading
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Awaitable, Coroutine, Iterable
+from concurrent.futures import Future
+from queue import SimpleQueue
+from typing import Any, TypeVar
 from urllib.parse import unquote
 
 import msgspec
@@ -11,6 +13,10 @@ from starlette.types import ASGIApp
 
 HOST = "127.0.0.1:5080"
 """How the requests of tests name the server."""
+
+LIMIT_S = 60
+
+T = TypeVar("T")
 
 
 class Answer(msgspec.Struct, frozen=True):
@@ -34,11 +40,18 @@ class AsgiClient:
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._thread.start()
+        self._has_started = threading.Event()
+        self._stopping = asyncio.Event()
+        self._lifespan = asyncio.run_coroutine_threadsafe(self._live(), self._loop)
+        assert self._has_started.wait(LIMIT_S), "the application did not start"
 
     def close(self) -> None:
-        """End the event loop."""
+        """End the application's lifespan and the event loop."""
+        self._loop.call_soon_threadsafe(self._stopping.set)
+        self._lifespan.result(timeout=LIMIT_S)
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
+        self._loop.run_until_complete(_cancel_rest())
         self._loop.run_until_complete(self._loop.shutdown_default_executor())
         self._loop.close()
 
@@ -54,10 +67,40 @@ class AsgiClient:
         address: str = "127.0.0.1",
     ) -> Answer:
         """Send one request, its body in chunks, and return the answer; or leave before its end."""
+        stream = self.open(
+            method,
+            path,
+            headers=headers,
+            chunks=chunks,
+            leaves=leaves,
+            host=host,
+            address=address,
+        )
+        return stream.result()
+
+    def open(
+        self,
+        method: str,
+        path: str,
+        *,
+        headers: Iterable[tuple[str, str]] = (),
+        chunks: Iterable[bytes] = (b"",),
+        leaves: bool = False,
+        host: str | None = HOST,
+        address: str = "127.0.0.1",
+    ) -> "AnswerStream":
+        """Send one request and return its answer while it is being made."""
+        stream = AnswerStream(chunks, leaves=leaves)
         named = [] if host is None else [("host", host)]
         scope = _scope(method, path, [*named, *headers], address)
-        work = self._send(scope, chunks, leaves=leaves)
-        return asyncio.run_coroutine_threadsafe(work, self._loop).result(timeout=60)
+        work = self._application(scope, stream.receive, stream.send)
+        stream.task = asyncio.run_coroutine_threadsafe(_awaited(work), self._loop)
+        stream.loop = self._loop
+        return stream
+
+    def run(self, work: Coroutine[Any, Any, T]) -> T:
+        """Run something beside the application, on its event loop."""
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result(timeout=LIMIT_S)
 
     def post(self, path: str, content: Any, *, key: str | None = None) -> Answer:
         """Send a JSON value; bytes go as they are."""
@@ -67,27 +110,89 @@ class AsgiClient:
             headers.append(("authorization", f"Bearer {key}"))
         return self.request("POST", path, headers=headers, chunks=[body])
 
-    async def _send(
-        self, scope: dict[str, Any], chunks: Iterable[bytes], *, leaves: bool
-    ) -> Answer:
-        waiting = iter(chunks)
-        sent: list[Any] = []
+    async def _live(self) -> None:
+        """Take the application through its lifespan, from its start to `close`."""
+        coming = iter(("lifespan.startup", "lifespan.shutdown"))
 
         async def receive() -> dict[str, Any]:
-            chunk = next(waiting, None)
-            if chunk is None and leaves:
-                return {"type": "http.disconnect"}
-            return {"type": "http.request", "body": chunk or b"", "more_body": chunk is not None}
+            kind = next(coming)
+            if kind == "lifespan.shutdown":
+                await self._stopping.wait()
+            return {"type": kind}
 
         async def send(message: Any) -> None:
-            sent.append(message)
+            if message["type"] == "lifespan.startup.complete":
+                self._has_started.set()
 
-        await self._application(scope, receive, send)
+        await self._application({"type": "lifespan", "asgi": {"version": "3.0"}}, receive, send)
+
+
+class AnswerStream:
+    """One exchange with an application: what was sent, and what comes back piece by piece."""
+
+    def __init__(self, chunks: Iterable[bytes], *, leaves: bool) -> None:
+        self.task: Future[None]
+        self.loop: asyncio.AbstractEventLoop
+        self._waiting = iter(chunks)
+        self._leaves = leaves
+        self._is_whole = False
+        self._over = asyncio.Event()
+        self._sent: list[Any] = []
+        self._has_head = threading.Event()
+        self._pieces: SimpleQueue[bytes] = SimpleQueue()
+
+    async def receive(self) -> dict[str, Any]:
+        """Give the application the next piece of the request (ASGI)."""
+        if self._is_whole:
+            await self._over.wait()
+        chunk = next(self._waiting, None)
+        if self._is_whole or (chunk is None and self._leaves):
+            return {"type": "http.disconnect"}
+        self._is_whole = chunk is None
+        return {"type": "http.request", "body": chunk or b"", "more_body": chunk is not None}
+
+    async def send(self, message: Any) -> None:
+        """Take the next piece of the answer (ASGI)."""
+        self._sent.append(message)
+        self._has_head.set()
+        if message["type"] == "http.response.body":
+            self._pieces.put(message.get("body", b""))
+            if not message.get("more_body"):
+                self._over.set()
+
+    def wait_for_head(self) -> None:
+        """Wait until the answer has begun."""
+        assert self._has_head.wait(LIMIT_S), "there is no answer"
+
+    def next(self) -> bytes:
+        """Return the next piece of the body, waiting for it."""
+        return self._pieces.get(timeout=LIMIT_S)
+
+    def leave(self) -> None:
+        """Close the connection, as a client does that has heard enough."""
+        self.loop.call_soon_threadsafe(self._over.set)
+        self.task.result(timeout=LIMIT_S)
+
+    def result(self) -> Answer:
+        """Return the whole answer, waiting for its end."""
+        self.task.result(timeout=LIMIT_S)
+        start, *rest = self._sent
         names = {
-            name.decode("latin-1"): value.decode("latin-1") for name, value in sent[0]["headers"]
+            name.decode("latin-1"): value.decode("latin-1") for name, value in start["headers"]
         }
-        body = b"".join(message.get("body", b"") for message in sent[1:])
-        return Answer(sent[0]["status"], names, body)
+        return Answer(start["status"], names, b"".join(one.get("body", b"") for one in rest))
+
+
+async def _cancel_rest() -> None:
+    # The library that sends events leaves a task behind which watches for the end.
+    left = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in left:
+        task.cancel()
+    await asyncio.gather(*left, return_exceptions=True)
+
+
+async def _awaited(work: Awaitable[None]) -> None:
+    await work
 
 
 def _scope(

@@ -9,14 +9,17 @@ from typing import Any
 import msgspec
 
 from qms.api.app import app
+from qms.api.mcp.endpoints import Endpoints
 from qms.config.settings import Settings
 from qms.files.audit import AuditLog
 from qms.fsio.disk import Disk
 from qms.inference.choose import Chosen, open_embedder
 from qms.inference.cross_encoder import ChosenReranker, open_reranker
+from qms.service.calls import Command
 from qms.service.commands import Services
 from qms.service.configuration import Configuration
 from qms.service.library import Library
+from qms.service.table import TABLE
 from qms.store.catalog import Catalog
 from qms.store.memory_store import MemoryStore
 from qms.store.options import StoreOptions
@@ -120,6 +123,7 @@ class House:
         text: str = CONFIGURATION,
         disk: Disk | None = None,
         before_opening: Callable[[str], None] = lambda _project: None,
+        commands: tuple[Command, ...] = TABLE,
     ) -> None:
         self.root = root
         self.clock = clock
@@ -143,9 +147,12 @@ class House:
             audit=self.audit,
             series=self.series,
             clock=clock,
+            commands=commands,
         )
         self.configuration.subscribe(self._follow)
-        self.client = AsgiClient(app(self.services))
+        application = app(self.services)
+        self.endpoints: Endpoints = application.state.endpoints
+        self.client = AsgiClient(application)
 
     def door(self, user: str, project: str = "projA") -> Door:
         """Return a user's way in."""

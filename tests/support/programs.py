@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from tools.toolbox import TOOLS, command_of
+
 DEBIAN_PACKAGES = {
     "chattr": "e2fsprogs",
     "faketime": "faketime",
@@ -21,7 +23,10 @@ DEBIAN_PACKAGES = {
     "promtool": "prometheus",
     "strace": "strace",
 }
-"""Each program that a test may ask for with `needs`, and the package that brings it."""
+"""Each program that a test may ask for with `needs`, and the package that brings it.
+
+What `tools/toolbox.py` installs can be asked for by the name that it has there.
+"""
 
 
 def is_ci(environment: Mapping[str, str]) -> bool:
@@ -42,6 +47,9 @@ def require(program: str, *, in_ci: bool) -> None:
 @cache
 def why_missing(program: str) -> str | None:
     """Return what is wrong with the program on this machine, or None when it works."""
+    if program in TOOLS:
+        missing = f"{program} is missing (python tools/toolbox.py {program})"
+        return missing if command_of(program) is None else None
     if shutil.which(program) is None:
         package = DEBIAN_PACKAGES.get(program, program)
         return f"{program} is missing (Debian package {package})"

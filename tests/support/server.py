@@ -37,14 +37,16 @@ def store_folder(root: Path, project: str = "projA") -> Path:
 class ServerProcess:
     """Runs while its `with` block does; `lines` holds what it printed before it listened."""
 
-    def __init__(self, root: Path, *arguments: str, key: str = "") -> None:
+    def __init__(
+        self, root: Path, *arguments: str, key: str = "", command: tuple[str, ...] = ()
+    ) -> None:
         self.root = root
         self.key = key
         self.lines: list[str] = []
         self.url = ""
-        command = [sys.executable, "-m", "qms.cli.server", "serve", "--root", str(root)]
+        usual = ("qms.cli.server", "serve", "--root", str(root), *(arguments or ("--port", "0")))
         self.process = subprocess.Popen(
-            [*command, *(arguments or ("--port", "0"))],
+            [sys.executable, "-m", *(command or usual)],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             env=os.environ | {"PYTHONWARNDEFAULTENCODING": "0"},

@@ -210,3 +210,14 @@ def test_a_record_that_cannot_be_written_is_reported_once_without_its_arguments(
     log.info("key %s", KEY)
 
     assert capsys.readouterr().err == "log records for the console are lost: OSError\n"
+
+
+def test_a_library_that_logs_every_session_is_heard_in_trouble_only() -> None:
+    stream = io.StringIO()
+    logs.configure(LogOptions(level="debug"), stream)
+
+    logging.getLogger("mcp.server").info("Created new transport with session ID: secret")
+    logging.getLogger("mcp.server").warning("something is wrong")
+
+    assert "secret" not in stream.getvalue()
+    assert "something is wrong" in stream.getvalue()

@@ -1,0 +1,1 @@
+"""MCP in and out, on the official SDK; no decisions."""

@@ -1,0 +1,255 @@
+"""What MCP and plain JSON cost beside the bare libraries: CPU of a call, and the first answer."""
+
+import http.client
+import json
+import statistics
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import psutil
+
+from tools.benchmarks.corpus import lines
+from tools.benchmarks.measure import Bound, Plan, Row, Spent, both, duration, median_of
+
+PROJECT = "default"
+CALLED_ENTRIES = 100
+"""The size of the store that is called: `getEntry` does not depend on it, the indexes behind do."""
+
+STARTED_ENTRIES = 10_000
+KEY = "qms_the_key_of_the_benchmark"
+CONFIGURATION = f"""\
+[global.embedding]
+model = "hash"
+[endpoint.{PROJECT}]
+slug = "{PROJECT}"
+[users.admin]
+tier = "admin"
+apiKey = "{KEY}"
+"""
+WARM_UP = 200
+LIMIT_S = 300.0
+IDLE_CPU_S = 0.05
+REVISIONS = ("2026-07-28", "2025-11-25")
+
+_META = "io.modelcontextprotocol/"
+
+
+class Server:
+    """A server in a process of its own, and one kept-alive connection to it."""
+
+    def __init__(self, *command: str) -> None:
+        self.began = time.perf_counter()
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", *command],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            encoding="utf-8",
+        )
+        self._guard = threading.Timer(LIMIT_S, self._process.kill)
+        self._guard.start()
+        self._connection = self._connect()
+        self._session: dict[str, str] = {}
+
+    def close(self) -> None:
+        """End the process."""
+        self._guard.cancel()
+        self._connection.close()
+        self._process.terminate()
+        self._process.communicate()
+
+    def post(self, path: str, body: bytes, headers: dict[str, str]) -> bytes:
+        """Send a request that succeeds and return the body of its answer."""
+        usual = {"Content-Type": "application/json", "Authorization": f"Bearer {KEY}"}
+        self._connection.request("POST", path, body, usual | headers)
+        answer = self._connection.getresponse()
+        content = answer.read()
+        if answer.status not in (http.client.OK, http.client.ACCEPTED):
+            raise RuntimeError(f"{path}: {answer.status} {content[:500]!r}")
+        session = answer.headers.get("mcp-session-id")
+        if session is not None:
+            self._session = {"mcp-session-id": session}
+        return content
+
+    def message(self, revision: str, method: str, params: dict[str, Any]) -> bytes:
+        """Send a message of the protocol and return what comes back."""
+        headers = {"Accept": "application/json, text/event-stream"}
+        headers |= {"MCP-Protocol-Version": revision} | self._session
+        if revision == REVISIONS[0]:
+            meta = {f"{_META}protocolVersion": revision, f"{_META}clientCapabilities": {}}
+            params = {**params, "_meta": meta}
+            headers["Mcp-Method"] = method
+            if "name" in params:
+                headers["Mcp-Name"] = params["name"]
+        message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+        return self.post(f"/mcp/{PROJECT}", json.dumps(message).encode(), headers)
+
+    def begin(self, revision: str) -> None:
+        """Open a session where the revision has one."""
+        if revision == REVISIONS[0]:
+            return
+        info = {"name": "bench", "version": "1"}
+        said = {"protocolVersion": revision, "capabilities": {}, "clientInfo": info}
+        self.message(revision, "initialize", said)
+        body = b'{"jsonrpc":"2.0","method":"notifications/initialized"}'
+        headers = {"Accept": "application/json, text/event-stream", **self._session}
+        self.post(f"/mcp/{PROJECT}", body, {**headers, "MCP-Protocol-Version": revision})
+
+    def rest(self) -> None:
+        """Let go of the connection, which the server would close; the next request opens one."""
+        self._connection.close()
+
+    def cpu_s(self) -> float:
+        """Return how much CPU the process has used."""
+        times = psutil.Process(self._process.pid).cpu_times()
+        return float(times.user + times.system)
+
+    def _connect(self) -> http.client.HTTPConnection:
+        assert self._process.stdout is not None
+        for line in self._process.stdout:
+            if line.startswith("listening: "):
+                address = urlsplit(line.split()[-1])
+                return http.client.HTTPConnection(address.hostname or "", address.port)
+        raise RuntimeError("the server ends before it listens")
+
+
+def mcp_rows(plan: Plan, scratch: Path) -> Iterator[Row]:
+    """Measure calls of a small store and the start of a large one beside the bare servers."""
+    with _running(*_qms(_made_root(scratch / "called", CALLED_ENTRIES))) as ours:
+        entry_id = _first_id(ours)
+        _wait_until_idle(ours)
+        for revision in REVISIONS:
+            with _running(*_bare("sdk")) as bare:
+                yield _tool_row(plan, ours, bare, revision, entry_id)
+        with _running(*_bare("route")) as bare:
+            yield _route_row(plan, ours, bare, entry_id)
+    yield _start_row(plan, _made_root(scratch / "started", STARTED_ENTRIES))
+
+
+def _tool_row(plan: Plan, ours: Server, bare: Server, revision: str, entry_id: str) -> Row:
+    params = {"name": "getEntry", "arguments": {"id": entry_id}}
+    calls = []
+    for server in (ours, bare):
+        server.rest()
+        server.begin(revision)
+        calls.append((server, partial(server.message, revision, "tools/call", params)))
+    subject = f"getEntry as a tool, {revision}"
+    return _ratio_row(subject, _alternate(plan, *calls), plan.bounds["tool-ratio"])
+
+
+def _route_row(plan: Plan, ours: Server, bare: Server, entry_id: str) -> Row:
+    body = json.dumps({"id": entry_id}).encode()
+    path = f"/api/v1/{PROJECT}/getEntry"
+    calls = [(server, partial(server.post, path, body, {})) for server in (ours, bare)]
+    ours.rest()
+    spent = _alternate(plan, *calls)
+    return _ratio_row("getEntry over plain JSON", spent, plan.bounds["route-ratio"])
+
+
+def _start_row(plan: Plan, root: Path) -> Row:
+    def start(command: tuple[str, ...]) -> Spent:
+        with _running(*command) as server:
+            server.message(REVISIONS[0], "tools/list", {})
+            return Spent(time.perf_counter() - server.began, server.cpu_s())
+
+    commands = (_qms(root), _bare("sdk"))
+    rounds = [[start(command) for command in commands] for _ in range(plan.rounds)]
+    ours, bare = (median_of([one[side] for one in rounds]) for side in (0, 1))
+    # CPU, since other work on the machine stretches one start and not the next.
+    ratio = statistics.median(one[0].cpu_s / one[1].cpu_s for one in rounds)
+    bound = plan.bounds["start-ratio"]
+    return Row(
+        subject="process start to the first MCP answer",
+        entries=STARTED_ENTRIES,
+        ours=both(ours),
+        raw=both(bare),
+        figure=f"{ratio:.2f} × the CPU of the bare SDK's server",
+        bound=str(bound),
+        verdict=bound.judge(ratio),
+    )
+
+
+def _alternate(plan: Plan, *calls: tuple[Server, Callable[[], object]]) -> list[list[Spent]]:
+    """Call each server in turn and return what one call of each round took, by server."""
+    for server, call in calls:
+        for _ in range(WARM_UP):
+            call()
+        server.rest()
+    spent: list[list[Spent]] = [[] for _ in calls]
+    for _ in range(plan.rounds):
+        for results, (server, call) in zip(spent, calls, strict=True):
+            wall, cpu = time.perf_counter(), server.cpu_s()
+            for _ in range(plan.writes):
+                call()
+            server.rest()
+            used = Spent(time.perf_counter() - wall, server.cpu_s() - cpu)
+            results.append(used.per(plan.writes))
+    return spent
+
+
+def _ratio_row(subject: str, spent: list[list[Spent]], bound: Bound) -> Row:
+    ours, bare = spent
+    ratio = statistics.median(
+        one.cpu_s / other.cpu_s for one, other in zip(ours, bare, strict=True)
+    )
+    return Row(
+        subject=subject,
+        entries=CALLED_ENTRIES,
+        ours=both(median_of(ours)),
+        raw=both(median_of(bare)),
+        figure=f"{ratio:.2f} × the CPU of the bare one",
+        bound=str(bound),
+        verdict=bound.judge(ratio),
+    )
+
+
+def _made_root(root: Path, entries: int) -> Path:
+    folder = root / "MemoryStores" / PROJECT
+    folder.mkdir(parents=True)
+    content = b"".join(line + b"\n" for line in lines(PROJECT, entries))
+    (folder / "entries.jsonl").write_bytes(content)
+    (root / "QuickMemoryServer.toml").write_text(CONFIGURATION, encoding="utf-8")
+    return root
+
+
+def _qms(root: Path) -> tuple[str, ...]:
+    return "qms.cli.server", "serve", "--port", "0", "--root", str(root)
+
+
+def _bare(kind: str) -> tuple[str, ...]:
+    return "tools.benchmarks.bare_servers", kind
+
+
+@contextmanager
+def _running(*command: str) -> Iterator[Server]:
+    server = Server(*command)
+    try:
+        yield server
+    finally:
+        server.close()
+
+
+def _first_id(server: Server) -> str:
+    answer = server.post(f"/api/v1/{PROJECT}/listEntries", b'{"page":{"size":1}}', {})
+    identity: str = json.loads(answer)["items"][0]["id"]
+    return identity
+
+
+def _wait_until_idle(server: Server) -> None:
+    """Wait until the server has made its indexes: their work is no part of a call."""
+    deadline = time.monotonic() + LIMIT_S
+    while time.monotonic() < deadline:
+        report = json.loads(server.post(f"/api/v1/{PROJECT}/health", b"{}", {}))
+        before = server.cpu_s()
+        time.sleep(1.0)
+        is_done = all(store["embeddingBacklog"] == 0 for store in report["stores"])
+        if is_done and server.cpu_s() - before < IDLE_CPU_S:
+            return
+    raise RuntimeError(f"the server still works after {duration(LIMIT_S)}")

