@@ -12,13 +12,14 @@ from qms.config.keys import KeyMatch
 from qms.config.settings import SHARED_SLUG, Endpoint, Settings
 from qms.domain.access import AccessTier, Caller
 from qms.domain.entry import AGENT_ID
-from qms.domain.errors import NotAllowedError, NotAuthenticatedError, NotFoundError, invalid
+from qms.domain.errors import NotAllowedError, NotFoundError, invalid
 from qms.files.audit import AuditLog
 from qms.service import health
 from qms.service.admin.calls import AdminCall
 from qms.service.admin.table import ADMIN_TABLE
 from qms.service.calls import Call, Command, House
 from qms.service.configuration import Configuration
+from qms.service.keyring import Keyring
 from qms.service.library import Library
 from qms.service.requests import read_request
 from qms.service.table import TABLE
@@ -39,6 +40,7 @@ class Services:
         series: Series,
         clock: Callable[[], datetime],
         commands: tuple[Command, ...] = TABLE,
+        keyring: Keyring | None = None,
     ) -> None:
         self._house = House(
             configuration,
@@ -51,6 +53,7 @@ class Services:
         )
         self._commands = {command.name: command for command in commands}
         self._administration = {command.name: command for command in ADMIN_TABLE}
+        self._keyring = keyring or Keyring(clock=clock)
 
     @property
     def now(self) -> datetime:
@@ -67,18 +70,18 @@ class Services:
         """Return the configuration in force."""
         return self._house.configuration.settings
 
-    def authenticate(self, key: str | None) -> KeyMatch:
-        """Return whose key it is.
+    def authenticate(self, key: str | None, source: str = "") -> KeyMatch:
+        """Return whose key it is; `source` is where the request comes from.
 
         Raises:
             NotAuthenticatedError: there is none, or nobody holds it: one answer for all.
+            RateLimitedError: the source has failed too often, or the key asks too often.
         """
-        found = self.settings.find_key(key, self._house.clock()) if key else None
-        if found is None:
-            raise NotAuthenticatedError(
-                "a valid key is needed: send Authorization: Bearer <key> or X-Api-Key: <key>"
-            )
-        return found
+        return self._keyring.authenticate(self.settings, key, source)
+
+    def last_used(self, key_id: str) -> datetime | None:
+        """Return when a key was last used, or None when nobody knows."""
+        return self._keyring.last_used(key_id)
 
     def call(
         self,

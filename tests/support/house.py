@@ -16,6 +16,7 @@ from qms.inference.choose import Chosen, open_embedder
 from qms.inference.cross_encoder import ChosenReranker, open_reranker
 from qms.service.commands import Services
 from qms.service.configuration import Configuration
+from qms.service.keyring import Keyring
 from qms.service.library import Library
 from qms.store.catalog import Catalog
 from qms.store.memory_store import MemoryStore
@@ -28,6 +29,8 @@ USERS = ("reader", "writer", "curator", "admin")
 CONFIGURATION = """\
 [global.embedding]
 model = "hash"
+[global.rate]
+requestsPerMinute = 0
 [endpoint.shared]
 slug = "shared"
 [endpoint.projA]
@@ -57,6 +60,10 @@ class Clock:
 
     def __call__(self) -> datetime:
         return self.now
+
+    def seconds(self) -> float:
+        """Return the moment as a clock of durations does."""
+        return self.now.timestamp()
 
     def move(self, **by: float) -> None:
         """Move the clock, back too."""
@@ -136,6 +143,7 @@ class House:
         )
         self.audit = AuditLog(root / "logs" / "audit.jsonl", self.disk)
         self.series = Series()
+        self.keyring = Keyring(clock=clock, monotonic=clock.seconds)
         self.services = Services(
             self.configuration,
             self.catalog,
@@ -143,6 +151,7 @@ class House:
             audit=self.audit,
             series=self.series,
             clock=clock,
+            keyring=self.keyring,
         )
         self.configuration.subscribe(self._follow)
         self.client = AsgiClient(app(self.services))
