@@ -5,11 +5,13 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
+from starlette.types import ASGIApp
 
 from qms.api.admin import admin_routes
 from qms.api.answers import json_answer
 from qms.api.auth import authenticate, key_of
 from qms.api.errors import Handler, answer_http, answer_unexpected, answers_errors
+from qms.api.guard import Guard
 from qms.api.help import help_routes
 from qms.api.metrics import metrics_endpoint
 from qms.api.rest import command_endpoint
@@ -22,8 +24,8 @@ from qms.service.health import Status
 ALL_METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 
 
-def app(services: Services, *, setup: SetupLink | None = None) -> Starlette:
-    """Return the application that serves `services`; `setup` is the link of a first run."""
+def app(services: Services, *, setup: SetupLink | None = None) -> ASGIApp:
+    """Return the application with its guard in front; `setup` is the link of a first run."""
     runner = Runner(services)
     sessions = Sessions(services)
     application = Starlette(
@@ -42,7 +44,7 @@ def app(services: Services, *, setup: SetupLink | None = None) -> Starlette:
         exception_handlers={HTTPException: _answer_http, Exception: answer_unexpected},
     )
     application.router.redirect_slashes = False
-    return application
+    return Guard(application, services)
 
 
 def _health(services: Services) -> Handler:

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import FrameType
 
 import uvicorn
-from starlette.applications import Starlette
+from starlette.types import ASGIApp
 
 from qms.api.app import app
 from qms.api.setup import SetupLink
@@ -139,7 +139,7 @@ def _own_url(addresses: list[ListenAddress], settings: GlobalSettings) -> str | 
 
 
 def _uvicorn_config(
-    application: Starlette, root: Path, settings: GlobalSettings, addresses: list[ListenAddress]
+    application: ASGIApp, root: Path, settings: GlobalSettings, addresses: list[ListenAddress]
 ) -> uvicorn.Config:
     is_tls = addresses[0].is_tls
     return uvicorn.Config(

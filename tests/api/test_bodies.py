@@ -77,7 +77,6 @@ def test_an_endless_body_is_refused_once_it_is_too_large(client: AsgiClient) -> 
     answer = client.request("POST", LIST, headers=[KEY, JSON], chunks=chunks)
 
     assert failure(answer).code == "tooLarge"
-    assert answer.headers["connection"] == "close"
     assert chunks.read == 33
 
 
