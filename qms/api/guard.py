@@ -32,7 +32,7 @@ SECURITY_HEADERS: tuple[tuple[bytes, bytes], ...] = (
 NEVER_STORED = ("/api", "/mcp", "/admin")
 """Below these no answer is kept by anybody, whatever its route says."""
 
-_NO_STORE = (b"cache-control", b"no-store")
+NO_STORE = (b"cache-control", b"no-store")
 _EVENT_STREAM = b"text/event-stream"
 _SHARED_METHODS = "GET, POST, PUT, PATCH, DELETE"
 _SHARED_SECONDS = "600"
@@ -127,10 +127,10 @@ class Guard:
 def _with_headers(scope: Scope, message: Message, exchange: Exchange) -> list[tuple[bytes, bytes]]:
     headers = list(message.get("headers", ()))
     if scope["path"].startswith(NEVER_STORED):
-        headers = [header for header in headers if header[0] != _NO_STORE[0]]
-        headers.append(_NO_STORE)
-    elif not any(name == _NO_STORE[0] for name, _ in headers):
-        headers.append(_NO_STORE)
+        headers = [header for header in headers if header[0] != NO_STORE[0]]
+        headers.append(NO_STORE)
+    elif not any(name == NO_STORE[0] for name, _ in headers):
+        headers.append(NO_STORE)
     headers.extend(SECURITY_HEADERS)
     if exchange.foreign_origin is not None:
         headers += (

@@ -21,6 +21,7 @@ from qms.config.settings import GlobalSettings, Settings
 from qms.domain.errors import InvalidInputError, UnavailableError
 from qms.fsio.disk import Disk
 from qms.host.lag import watch_lag
+from qms.host.protocol import KEEP_ALIVE_S, MAX_HEAD_BYTES, PatientProtocol, check_connections
 from qms.runtime.build import OpenRoot, open_root
 from qms.service.commands import Services
 from qms.telemetry import logs
@@ -34,6 +35,8 @@ BACKLOG = 2048
 MEGABYTE = 1024 * 1024
 
 _LOOPBACK = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - compared with, not listened on
+_TICKS_A_SECOND = 10
+"""How often uvicorn calls `on_tick`."""
 
 log = logging.getLogger(__name__)
 
@@ -85,6 +88,11 @@ class _Server(uvicorn.Server):
         if self._lag is not None:
             self._lag.cancel()
         await super().shutdown(sockets=sockets)
+
+    async def on_tick(self, counter: int) -> bool:
+        if counter % _TICKS_A_SECOND == 0:
+            check_connections(self.server_state.connections, asyncio.get_running_loop().time())
+        return await super().on_tick(counter)
 
     def stop(self, _signal: int, _frame: FrameType | None) -> None:
         """End at the next opportunity."""
@@ -145,14 +153,16 @@ def _uvicorn_config(
     return uvicorn.Config(
         application,
         loop="asyncio",
-        http="h11",
+        http=PatientProtocol,
         ws="none",
         lifespan="off",
         log_config=None,
         access_log=False,
         proxy_headers=False,
         server_header=False,
+        timeout_keep_alive=KEEP_ALIVE_S,
         timeout_graceful_shutdown=GRACE_S,
+        h11_max_incomplete_event_size=MAX_HEAD_BYTES,
         ssl_certfile=root / settings.tls_certificate if is_tls else None,
         ssl_keyfile=root / settings.tls_key if is_tls and settings.tls_key else None,
     )
