@@ -16,8 +16,12 @@ from qms.telemetry import metrics
 
 log = logging.getLogger(__name__)
 
-THREADS = 64
-"""How many commands run at once: writers that wait together share one sync."""
+WRITING_THREADS = 64
+"""How many commands write at once: those that wait together share one sync."""
+
+READING_THREADS = 4
+"""How many commands read at once: more would only take the interpreter from one another, and from
+the event loop, which then answers nobody."""
 
 WAITING_THREADS = 64
 """How many more may wait for stores that are being loaded, out of the way of those that work."""
@@ -64,7 +68,8 @@ class Runner:
 
     def __init__(self, services: Services) -> None:
         self._services = services
-        self._working = _Crew(THREADS)
+        self._writing = _Crew(WRITING_THREADS)
+        self._reading = _Crew(READING_THREADS)
         self._waiting = _Crew(WAITING_THREADS)
 
     async def run(
@@ -86,13 +91,16 @@ class Runner:
             if is_short and self._services.runs_inline(who, project, command):
                 answer = work()
             else:
-                is_early = self._services.waits_for_store(who, project)
-                crew = self._waiting if is_early else self._working
-                answer = await crew.run(work)
+                answer = await self._crew(who, project, command).run(work)
         log.debug(
             "command answered", extra={"project": project, "command": command, "user": who.user}
         )
         return answer
+
+    def _crew(self, who: KeyMatch, project: str, command: str) -> _Crew:
+        if self._services.waits_for_store(who, project, command):
+            return self._waiting
+        return self._reading if self._services.only_reads(command) else self._writing
 
 
 @contextmanager

@@ -27,6 +27,9 @@ KEEP_ALIVE_S = 60
 MAX_HEAD_BYTES = 64 * 1024
 """A head that is longer and still not complete is not waited for; the guard judges shorter ones."""
 
+MAX_STEP_S = 2.0
+"""How much of the time between two looks at a connection counts."""
+
 _CREDENTIAL = re.compile(rb"(?:authorization|x-api-key)[ \t]*:", re.IGNORECASE)
 _CLOSE = (b"connection", b"close")
 _RETRY_AFTER_S = 1
@@ -69,7 +72,8 @@ class PatientProtocol(H11Protocol):
         self._bytes_before = 0
         self._seen: tuple[Phase, object] = (Phase.HEAD, None)
         self._is_refused = False
-        self.since_s = self.loop.time()
+        self.since_s = self._checked_s = self.loop.time()
+        self._waited_s = 0.0
 
     @property
     def phase(self) -> Phase:
@@ -89,11 +93,15 @@ class PatientProtocol(H11Protocol):
 
     def check(self, now_s: float) -> None:
         """End the connection when it has waited too long for its client."""
-        phase = self.phase
+        phase, step_s = self.phase, now_s - self._checked_s
+        self._checked_s = now_s
         if (phase, self.cycle) != self._seen:
             self._seen, self.since_s = (phase, self.cycle), now_s
-            self._bytes_before = self._received_bytes
-        elif self._is_overdue(phase, now_s - self.since_s):
+            self._waited_s, self._bytes_before = 0.0, self._received_bytes
+            return
+        # When the server itself is late, its clients are not to blame: what they sent lies there.
+        self._waited_s += min(step_s, MAX_STEP_S)
+        if self._is_overdue(phase, self._waited_s):
             self.transport.abort()
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it

@@ -169,9 +169,17 @@ class Services:
         needed = self._stores_needed(who, project)
         return row is not None and row.inline and bool(needed) and not self._missing(needed)
 
-    def waits_for_store(self, who: KeyMatch | Caller, project: str) -> bool:
-        """Say whether a call will have to wait until a store is loaded."""
-        return bool(self._missing(self._stores_needed(who, project)))
+    def only_reads(self, command: str) -> bool:
+        """Say whether a command changes nothing, and so waits for no disk."""
+        row = self._commands.get(command)
+        return row is not None and row.read_only
+
+    def waits_for_store(self, who: KeyMatch | Caller, project: str, command: str) -> bool:
+        """Say whether a call will have to wait until a store is loaded, or its indexes are made."""
+        needed, row = self._stores_needed(who, project), self._commands.get(command)
+        if row is None or not row.searches:
+            return bool(self._missing(needed))
+        return bool(self._missing(needed)) or not all(map(self._house.library.is_made, needed))
 
     def report(self, who: KeyMatch | Caller | None) -> health.HealthReport:
         """Return how the server fares, with the stores that `who` may open; None sees them all."""

@@ -149,6 +149,11 @@ class Library:
         """Return the embedder in use, opening it if need be."""
         return self._embedder().embedder
 
+    def is_made(self, project: str) -> bool:
+        """Say whether a search finds the indexes of a project without waiting for them."""
+        indexes = self._indexes.get(project)
+        return indexes is None or indexes.is_ready
+
     def models(self) -> Models:
         """Return the models that a search works with."""
         chosen, reranker = self._embedder(), self._chosen_reranker()

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from qms.api.running import MAX_QUEUED, THREADS, Runner
+from qms.api.running import MAX_QUEUED, READING_THREADS, Runner
 from qms.config.keys import KeyMatch
 from qms.domain.errors import UnavailableError
 from tests.support.house import House, key_of
@@ -22,7 +22,7 @@ async def fill(runner: Runner, who: KeyMatch, gate: threading.Event) -> list[str
             return f"{error.code} {error.details}"
         return "ok"
 
-    calls = [asyncio.create_task(call(gate.wait)) for _ in range(THREADS + MAX_QUEUED + 10)]
+    calls = [asyncio.create_task(call(gate.wait)) for _ in range(READING_THREADS + MAX_QUEUED + 10)]
     refused, _ = await asyncio.wait(calls, return_when=asyncio.FIRST_COMPLETED)
     while len(refused) < 10:
         refused, _ = await asyncio.wait(calls, return_when=asyncio.FIRST_COMPLETED)
@@ -35,11 +35,10 @@ async def fill(runner: Runner, who: KeyMatch, gate: threading.Event) -> list[str
 def test_beyond_the_queue_a_command_is_told_to_come_back_and_later_there_is_room(
     house: House,
 ) -> None:
-    for project in ("projA", "shared"):
-        house.store(project)
+    house.door("reader")("searchEntries", query={"text": "anything"})
     who = house.services.authenticate(key_of("reader"))
 
     outcomes = asyncio.run(fill(Runner(house.services), who, threading.Event()))
 
     later = "unavailable {'retryAfterSeconds': 1}"
-    assert outcomes == ["ok"] * (THREADS + MAX_QUEUED) + [later] * 10 + ["ok"]
+    assert outcomes == ["ok"] * (READING_THREADS + MAX_QUEUED) + [later] * 10 + ["ok"]
