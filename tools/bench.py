@@ -8,6 +8,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import click
@@ -23,13 +24,16 @@ from tools.benchmarks import (
     store_served,
 )
 from tools.benchmarks import retrieval as retrieval_rows
+from tools.benchmarks.agents import Load, make_root, put_load_on, wait_until
 from tools.benchmarks.corpus import lines, make_store
 from tools.benchmarks.measure import Bound, Plan, Row, Verdict, summary, table
 from tools.benchmarks.retrieval_entries import Times
 from tools.benchmarks.retrieval_scores import table as retrieval_table
 from tools.benchmarks.retrieval_sets import set_files
 from tools.benchmarks.retrieval_vectors import KeptVectors
-from tools.benchmarks.search_corpus import WordVectors, make_root
+from tools.benchmarks.search_corpus import WordVectors
+from tools.benchmarks.search_corpus import make_root as make_search_root
+from tools.benchmarks.served import serving
 
 FULL = Plan(
     sizes=(1_000, 10_000, 100_000),
@@ -68,6 +72,8 @@ MCP = Plan(
 )
 SUBJECTS = ("group", "upsert", "folds", "loading", "http")
 EDITS_AT = 10_000
+MAX_GROWTH = 1.05
+SETTLED_S = 900.0
 
 
 @click.group(help=__doc__)
@@ -141,7 +147,7 @@ def _search_rows(plan: Plan, scratch: Path) -> Iterator[Row]:
     for size in plan.sizes:
         with _folder(scratch) as folder:
             embedder = WordVectors(shipped.model_id, shipped.dimension)
-            make_root(folder, size, embedder)
+            make_search_root(folder, size, embedder)
             yield from search_cost.cost_rows(plan, folder, size, embedder)
             yield from search_served.served_rows(plan, folder, size, embedder)
     with _folder(scratch) as folder:
@@ -185,6 +191,30 @@ def retrieval(
         rows = list(retrieval_rows.measure(set_files(data), kept, times))
     print(retrieval_table(rows))
     if not all(row.is_reached for row in rows):
+        sys.exit(1)
+
+
+@main.command()
+@click.option("--seconds", default=60.0, help="How long the agents call.")
+@click.option("--agents", default=50, help="How many agents, each with a key of its own.")
+@click.option("--think", default=3.0, help="Seconds between two bursts of an agent, on average.")
+def load(seconds: float, agents: int, think: float) -> None:
+    """Let many agents search, write and list at once; say how long they waited.
+
+    Example: python tools/bench.py load --seconds 900
+    """
+    wanted = Load(seconds=seconds, agents=agents, think_s=think)
+    with tempfile.TemporaryDirectory(prefix="qms-load-") as scratch:
+        root = Path(scratch) / "root"
+        make_root(root, wanted)
+        with serving(root, key=wanted.keys()[0]) as client:
+            for project in wanted.projects():
+                wait_until(partial(client.is_searched, project), SETTLED_S)
+                wait_until(partial(client.has_vectors, project), SETTLED_S)
+            met = put_load_on(client.url, client.process_id, wanted)
+    print(met.summary())
+    if met.faults or set(met.statuses) != {200} or met.growth() > MAX_GROWTH:
+        print("\n".join(met.faults) or "BROKEN", file=sys.stderr)
         sys.exit(1)
 
 

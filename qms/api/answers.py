@@ -1,4 +1,4 @@
-"""JSON answers, encoded once, with the headers that every one of them carries."""
+"""JSON answers, encoded once."""
 
 from typing import Any
 
@@ -6,12 +6,6 @@ import msgspec
 from starlette.responses import Response
 
 from qms.service.answers import Rendered
-
-HEADERS = {
-    "cache-control": "no-store",
-    "x-content-type-options": "nosniff",
-    "referrer-policy": "no-referrer",
-}
 
 encode = msgspec.json.Encoder().encode
 """Return a value as JSON; lines that are spliced in are not encoded again."""
@@ -24,7 +18,7 @@ def json_answer(
     return Response(
         content if isinstance(content, bytes) else encode(content),
         status_code=status,
-        headers={**HEADERS, **(headers or {})},
+        headers=headers,
         media_type="application/json",
     )
 
@@ -32,5 +26,5 @@ def json_answer(
 def command_answer(value: Any) -> Response:
     """Return what a command answered: JSON, or the text that it was rendered to."""
     if isinstance(value, Rendered):
-        return Response(value.text, headers=HEADERS, media_type="text/plain")
+        return Response(value.text, media_type="text/plain")
     return json_answer(value)

@@ -13,6 +13,7 @@ from qms.api.admin import admin_routes
 from qms.api.answers import json_answer
 from qms.api.auth import authenticate, key_of
 from qms.api.errors import Handler, answer_http, answer_unexpected, answers_errors
+from qms.api.guard import Guard
 from qms.api.help import help_routes
 from qms.api.mcp.calling import Calls
 from qms.api.mcp.door import METHODS, mcp_endpoint
@@ -30,13 +31,23 @@ from qms.service.health import Status
 ALL_METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 
 
+class Application(Guard):
+    """The application with its guard in front.
+
+    Whoever stops it closes `endpoints` first: the streams of MCP clients never end by themselves.
+    """
+
+    def __init__(self, inner: Starlette, services: Services, endpoints: Endpoints) -> None:
+        super().__init__(inner, services)
+        self.endpoints = endpoints
+
+
 def app(
     services: Services, offers: Offers = STANDARD, *, setup: SetupLink | None = None
-) -> Starlette:
-    """Return the application that serves `services`; `offers` are its MCP pages and prompts.
+) -> Application:
+    """Return the application that serves `services`.
 
-    `setup` is the link of a first run. `state.endpoints` holds the MCP endpoints: whoever stops
-    the server closes them first, since their streams would otherwise never end.
+    `offers` are its MCP pages and prompts, `setup` is the link of a first run.
     """
     runner = Runner(services)
     sessions = Sessions(services)
@@ -64,9 +75,8 @@ def app(
         exception_handlers={HTTPException: _answer_http, Exception: answer_unexpected},
         lifespan=lifespan,
     )
-    application.state.endpoints = endpoints
     application.router.redirect_slashes = False
-    return application
+    return Application(application, services, endpoints)
 
 
 def _health(services: Services) -> Handler:

@@ -40,7 +40,7 @@ def _check_media_type(request: Request) -> None:
     media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     encoding = request.headers.get("content-encoding", "identity").strip().lower()
     if media_type != _MEDIA_TYPE or encoding != "identity":
-        raise HTTPException(415, headers={"connection": "close"})
+        raise HTTPException(415)
 
 
 async def _read(request: Request, maximum: int, limit: str) -> bytes:

@@ -12,7 +12,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
 from qms.api.answers import json_answer
-from qms.domain.errors import NotAuthenticatedError, QmsError, RateLimitedError, TooLargeError
+from qms.domain.errors import NotAuthenticatedError, QmsError, RateLimitedError
 
 log = logging.getLogger(__name__)
 
@@ -21,6 +21,15 @@ Handler = Callable[[Request], Awaitable[Response]]
 HTTP_CODES = {
     HTTPStatus.NOT_FOUND: ("notFound", "there is nothing at this address"),
     HTTPStatus.METHOD_NOT_ALLOWED: ("methodNotAllowed", "this address does not take that method"),
+    HTTPStatus.REQUEST_URI_TOO_LONG: ("addressTooLong", "the address is longer than 8 KiB"),
+    HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE: (
+        "headersTooLarge",
+        "the headers are more than 100, or longer than 32 KiB together",
+    ),
+    HTTPStatus.MISDIRECTED_REQUEST: (
+        "misdirectedRequest",
+        "this server does not answer to that Host: an admin can list it in allowedHosts",
+    ),
     HTTPStatus.UNSUPPORTED_MEDIA_TYPE: (
         "unsupportedMediaType",
         "send application/json, without a content encoding",
@@ -35,16 +44,19 @@ def answers_errors(handler: Handler) -> Handler:
     async def guarded(request: Request) -> Response:
         try:
             return await handler(request)
-        except QmsError as error:
-            return answer_expected(error)
-        except HTTPException as error:
-            return answer_http(error)
+        except (QmsError, HTTPException) as error:
+            return answer_error(error)
         except ClientDisconnect:
             return Response(status_code=400)  # nobody is there to read it
         except Exception as error:  # noqa: BLE001 - the request boundary: logged, the server goes on
             return answer_unexpected(request, error)
 
     return guarded
+
+
+def answer_error(error: QmsError | HTTPException) -> Response:
+    """Return the answer to an error that has a meaning for the client."""
+    return answer_expected(error) if isinstance(error, QmsError) else answer_http(error)
 
 
 def answer_expected(error: QmsError) -> Response:
@@ -79,9 +91,6 @@ def _body(code: str, message: str, **details: Any) -> dict[str, Any]:
 def _headers(error: QmsError) -> dict[str, str]:
     if isinstance(error, NotAuthenticatedError):
         return {"www-authenticate": "Bearer"}
-    if isinstance(error, RateLimitedError):
+    if isinstance(error, RateLimitedError) or "retryAfterSeconds" in error.details:
         return {"retry-after": str(error.details.get("retryAfterSeconds", 1))}
-    if isinstance(error, TooLargeError) and error.details.get("field") == "body":
-        # The rest of the body is not read: the connection cannot serve another request.
-        return {"connection": "close"}
     return {}

@@ -9,7 +9,6 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from qms.api.answers import HEADERS
 from qms.api.errors import Handler, answers_errors
 from qms.api.openapi import openapi_document
 from qms.service.admin.table import ADMIN_TABLE
@@ -50,8 +49,8 @@ def _document(make: Callable[[], bytes], media_type: str) -> Handler:
         etag = f'"{hashlib.sha256(content()).hexdigest()[:16]}"'
         kept = {"etag": etag, "cache-control": f"public, max-age={MAX_AGE_SECONDS}"}
         if _knows(request.headers.get("if-none-match", ""), etag):
-            return Response(status_code=304, headers={**HEADERS, **kept})
-        return Response(content(), headers={**HEADERS, **kept}, media_type=media_type)
+            return Response(status_code=304, headers=kept)
+        return Response(content(), headers=kept, media_type=media_type)
 
     return answer
 

@@ -14,7 +14,6 @@ from prometheus_client.registry import Collector
 from starlette.requests import Request
 from starlette.responses import Response
 
-from qms.api.answers import HEADERS
 from qms.api.errors import Handler, answers_errors
 from qms.api.sessions import Sessions
 from qms.service.commands import Services
@@ -54,7 +53,7 @@ def metrics_endpoint(services: Services, sessions: Sessions) -> Handler:
         own.register(_Stores(services.report(who).stores))
         own.register(_Process())
         text = generate_latest(metrics.REGISTRY) + generate_latest(own)
-        return Response(text, headers={**HEADERS, "content-type": CONTENT_TYPE_LATEST})
+        return Response(text, headers={"content-type": CONTENT_TYPE_LATEST})
 
     return scrape
 

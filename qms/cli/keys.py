@@ -18,7 +18,13 @@ from qms.config.keys import KeyRecord
 from qms.config.settings import Settings
 from qms.config.toml_file import add_key, set_user
 from qms.domain.access import AccessTier
-from qms.domain.errors import NotAuthenticatedError, NotFoundError, UnavailableError, invalid
+from qms.domain.errors import (
+    NotAuthenticatedError,
+    NotFoundError,
+    RateLimitedError,
+    UnavailableError,
+    invalid,
+)
 from qms.fsio.disk import Disk
 from qms.runtime.root import CONFIGURATION_NAME
 from qms.service.configuration import FIRST_ADMIN, Configuration, key_record, new_key
@@ -175,8 +181,8 @@ def _takes(url: str, key: str) -> bool:
     remote = Remote(url, key)
     try:
         remote.projects()
-    except NotAuthenticatedError:
-        return False
+    except (NotAuthenticatedError, RateLimitedError):
+        return False  # a key that is known would not be counted among the wrong ones
     finally:
         remote.close()
     return True

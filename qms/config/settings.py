@@ -13,7 +13,7 @@ from typing import Annotated
 import msgspec
 
 from qms.config.addresses import ListenAddress, parse_listen
-from qms.config.keys import KeyMatch, KeyRecord, StoredKey, match_key
+from qms.config.keys import KeyMatch, KeyRecord, StoredKey, find_stored
 from qms.config.paths import is_absolute, resolve_inside
 from qms.domain.access import AccessTier
 from qms.domain.errors import invalid
@@ -225,7 +225,14 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     def find_key(self, key: str, now: datetime) -> KeyMatch | None:
         """Return whose unexpired key this is, compared in constant time."""
-        return match_key(key, self._stored_keys, now)
+        found = self.find_record(key)
+        if found is None or found.record.is_expired(now):
+            return None
+        return KeyMatch(user=found.user, key_id=found.record.id)
+
+    def find_record(self, key: str) -> StoredKey | None:
+        """Return the record of this key, expired or not."""
+        return find_stored(key, self._stored_keys)
 
     def admins(self, now: datetime) -> list[str]:
         """Return the users who can administer the server: tier admin and a key that works."""
@@ -266,12 +273,13 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return {fold_slug(slug): endpoint for slug, endpoint in self.endpoints.items()}
 
     @cached_property
-    def _stored_keys(self) -> tuple[StoredKey, ...]:
-        return tuple(
-            StoredKey(name, record, bytes.fromhex(record.sha256))
+    def _stored_keys(self) -> dict[bytes, StoredKey]:
+        return {
+            digest: StoredKey(name, record, digest)
             for name, user in self.users.items()
             for record in user.keys
-        )
+            for digest in (bytes.fromhex(record.sha256),)
+        }
 
 
 def _place(base: Path, text: str, field: str) -> Path:

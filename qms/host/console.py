@@ -12,7 +12,7 @@ from types import FrameType
 
 import msgspec
 import uvicorn
-from starlette.applications import Starlette
+from starlette.types import ASGIApp
 
 from qms.api.app import app
 from qms.api.mcp.offers import STANDARD, Offers
@@ -23,6 +23,7 @@ from qms.config.settings import GlobalSettings, Settings
 from qms.domain.errors import InvalidInputError, UnavailableError
 from qms.fsio.disk import Disk
 from qms.host.lag import watch_lag
+from qms.host.protocol import KEEP_ALIVE_S, MAX_HEAD_BYTES, PatientProtocol, check_connections
 from qms.runtime.build import OpenRoot, open_root
 from qms.service.calls import Command
 from qms.service.commands import Services
@@ -41,6 +42,8 @@ BACKLOG = 2048
 MEGABYTE = 1024 * 1024
 
 _LOOPBACK = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - compared with, not listened on
+_TICKS_A_SECOND = 10
+"""How often uvicorn calls `on_tick`."""
 
 log = logging.getLogger(__name__)
 
@@ -114,6 +117,11 @@ class _Server(uvicorn.Server):
         self._on_stopping()
         await super().shutdown(sockets=sockets)
 
+    async def on_tick(self, counter: int) -> bool:
+        if counter % _TICKS_A_SECOND == 0:
+            check_connections(self.server_state.connections, asyncio.get_running_loop().time())
+        return await super().on_tick(counter)
+
     def stop(self, _signal: int, _frame: FrameType | None) -> None:
         """End at the next opportunity."""
         self.should_exit = True
@@ -146,7 +154,7 @@ def _serve(
     application = app(services, served.offers, setup=setup)
     config = _uvicorn_config(application, opened.runtime.root, settings, addresses)
     # Streams of MCP clients never end by themselves: the server would wait for them in vain.
-    server = _Server(config, say_where, application.state.endpoints.close)
+    server = _Server(config, say_where, application.endpoints.close)
     # uvicorn raises a signal again once it has stopped, so that whoever was there before it may
     # act: these handlers, and not the default ones that would kill the process before it closes.
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -171,20 +179,22 @@ def _own_url(addresses: list[ListenAddress], settings: GlobalSettings) -> str | 
 
 
 def _uvicorn_config(
-    application: Starlette, root: Path, settings: GlobalSettings, addresses: list[ListenAddress]
+    application: ASGIApp, root: Path, settings: GlobalSettings, addresses: list[ListenAddress]
 ) -> uvicorn.Config:
     is_tls = addresses[0].is_tls
     return uvicorn.Config(
         application,
         loop="asyncio",
-        http="h11",
+        http=PatientProtocol,
         ws="none",
         lifespan="on",
         log_config=None,
         access_log=False,
         proxy_headers=False,
         server_header=False,
+        timeout_keep_alive=KEEP_ALIVE_S,
         timeout_graceful_shutdown=GRACE_S,
+        h11_max_incomplete_event_size=MAX_HEAD_BYTES,
         ssl_certfile=root / settings.tls_certificate if is_tls else None,
         ssl_keyfile=root / settings.tls_key if is_tls and settings.tls_key else None,
     )

@@ -13,6 +13,7 @@ from qms.config.settings import Settings
 from qms.domain.errors import InvalidInputError, NotFoundError
 from qms.domain.limits import Limits
 from qms.files.audit import AuditLog
+from qms.files.key_uses import read_key_uses
 from qms.files.watcher import FolderWatcher
 from qms.fsio.disk import Disk
 from qms.fsio.lock import RootLock
@@ -20,12 +21,14 @@ from qms.inference.choose import Chosen, model_folders, open_embedder
 from qms.inference.cross_encoder import ChosenReranker, open_reranker
 from qms.runtime.jobs import Jobs
 from qms.runtime.keeper import Keeper, KeeperOptions
+from qms.runtime.key_saver import KeySaver, audit_ended_key
 from qms.runtime.loop import Loop
-from qms.runtime.root import AUDIT_PLACE, CONFIGURATION_NAME, announce, claim_root
+from qms.runtime.root import AUDIT_PLACE, CONFIGURATION_NAME, KEYS_PLACE, announce, claim_root
 from qms.runtime.settings_keeper import SettingsKeeper
 from qms.service.calls import Command
 from qms.service.commands import Services
 from qms.service.configuration import Configuration
+from qms.service.keyring import Keyring
 from qms.service.library import Library
 from qms.service.table import TABLE
 from qms.store.catalog import Catalog, by_last_use
@@ -79,6 +82,12 @@ class Runtime:
             open_reranker=self._choose_reranker,
             in_background=in_background,
         )
+        self.keyring = Keyring(
+            read_key_uses(root / KEYS_PLACE),
+            clock=clock,
+            on_ended_key=partial(audit_ended_key, self.audit),
+        )
+        self._key_saver = KeySaver(self.keyring, configuration, root / KEYS_PLACE, disk)
         self.series = Series()
         self._sampler = Loop("sampler", self._sample, first_after_s=SAMPLE_S)
         self._librarian = Loop("librarian", self.library.work, gives_way=True)
@@ -104,6 +113,7 @@ class Runtime:
             series=self.series,
             clock=self._clock,
             commands=commands,
+            keyring=self.keyring,
         )
 
     @property
@@ -125,6 +135,7 @@ class Runtime:
             self._librarian.start()
             self._jobs.start()
             self._sampler.start()
+            self._key_saver.start()
 
     def start_librarian(self) -> None:
         """Have indexes made and kept in the background, also for a command on files."""
@@ -139,6 +150,7 @@ class Runtime:
             self._settings_keeper.stop()
             self._jobs.stop()
             self._sampler.stop()
+            self._key_saver.stop()
         self._librarian.stop()
         self.catalog.close()
         self._watcher.stop()

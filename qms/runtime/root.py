@@ -15,6 +15,7 @@ from qms.fsio.lock import Owner, RootLock
 ROOT_VARIABLE = "QMS_ROOT"
 CONFIGURATION_NAME = "QuickMemoryServer.toml"
 LOCK_PLACE = Path(".qms") / "lock"
+KEYS_PLACE = Path(".qms") / "keys.json"
 AUDIT_PLACE = Path("logs") / "audit.jsonl"
 
 _APPLICATION = "QuickMemoryServer"

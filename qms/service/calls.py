@@ -67,6 +67,8 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
     idempotent: bool = False
     inline: bool = False
     route: Route | None = None
+    searches: bool = False
+    """Whether it needs the indexes, and waits until they are made."""
 
 
 class House:

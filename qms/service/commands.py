@@ -12,13 +12,14 @@ from qms.config.keys import KeyMatch
 from qms.config.settings import SHARED_SLUG, Endpoint, Settings
 from qms.domain.access import AccessTier, Caller
 from qms.domain.entry import AGENT_ID
-from qms.domain.errors import NotAllowedError, NotAuthenticatedError, NotFoundError, invalid
+from qms.domain.errors import NotAllowedError, NotFoundError, invalid
 from qms.files.audit import AuditLog
 from qms.service import completing, health
 from qms.service.admin.calls import AdminCall
 from qms.service.admin.table import ADMIN_TABLE
 from qms.service.calls import Call, Command, House
 from qms.service.configuration import Configuration
+from qms.service.keyring import Keyring
 from qms.service.library import Library
 from qms.service.peers import SILENT, Peer
 from qms.service.requests import read_request
@@ -41,6 +42,7 @@ class Services:
         series: Series,
         clock: Callable[[], datetime],
         commands: tuple[Command, ...] = TABLE,
+        keyring: Keyring | None = None,
     ) -> None:
         self._house = House(
             configuration,
@@ -53,6 +55,7 @@ class Services:
         )
         self._commands = {command.name: command for command in commands}
         self._administration = {command.name: command for command in ADMIN_TABLE}
+        self._keyring = keyring or Keyring(clock=clock)
 
     @property
     def now(self) -> datetime:
@@ -69,18 +72,18 @@ class Services:
         """Return the configuration in force."""
         return self._house.configuration.settings
 
-    def authenticate(self, key: str | None) -> KeyMatch:
-        """Return whose key it is.
+    def authenticate(self, key: str | None, source: str = "") -> KeyMatch:
+        """Return whose key it is; `source` is where the request comes from.
 
         Raises:
             NotAuthenticatedError: there is none, or nobody holds it: one answer for all.
+            RateLimitedError: the source has failed too often, or the key asks too often.
         """
-        found = self.settings.find_key(key, self._house.clock()) if key else None
-        if found is None:
-            raise NotAuthenticatedError(
-                "a valid key is needed: send Authorization: Bearer <key> or X-Api-Key: <key>"
-            )
-        return found
+        return self._keyring.authenticate(self.settings, key, source)
+
+    def last_used(self, key_id: str) -> datetime | None:
+        """Return when a key was last used, or None when nobody knows."""
+        return self._keyring.last_used(key_id)
 
     def admits(self, who: KeyMatch, project: str) -> bool:
         """Say whether a key that was good before still is, and still opens the project."""
@@ -214,9 +217,17 @@ class Services:
         needed = self._stores_needed(who, project)
         return row is not None and row.inline and bool(needed) and not self._missing(needed)
 
-    def waits_for_store(self, who: KeyMatch | Caller, project: str) -> bool:
-        """Say whether a call will have to wait until a store is loaded."""
-        return bool(self._missing(self._stores_needed(who, project)))
+    def only_reads(self, command: str) -> bool:
+        """Say whether a command changes nothing, and so waits for no disk."""
+        row = self._commands.get(command)
+        return row is not None and row.read_only
+
+    def waits_for_store(self, who: KeyMatch | Caller, project: str, command: str) -> bool:
+        """Say whether a call will have to wait until a store is loaded, or its indexes are made."""
+        needed, row = self._stores_needed(who, project), self._commands.get(command)
+        if row is None or not row.searches:
+            return bool(self._missing(needed))
+        return bool(self._missing(needed)) or not all(map(self._house.library.is_made, needed))
 
     def report(self, who: KeyMatch | Caller | None) -> health.HealthReport:
         """Return how the server fares, with the stores that `who` may open; None sees them all."""

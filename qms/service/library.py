@@ -154,6 +154,11 @@ class Library:
         """Return the embedder in use, opening it if need be."""
         return self._embedder().embedder
 
+    def is_made(self, project: str) -> bool:
+        """Say whether a search finds the indexes of a project without waiting for them."""
+        indexes = self._indexes.get(project)
+        return indexes is None or indexes.is_ready
+
     def models(self) -> "Models":
         """Return the models that a search works with."""
         from qms.search.pipeline import Models  # numpy: after the port answers

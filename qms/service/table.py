@@ -94,6 +94,7 @@ TABLE: tuple[Command, ...] = (
         handler=searching.search_entries,
         help="Find entries by words and meaning, best first",
         example={"query": {"text": "when does the index get rebuilt", "maxResults": 5}},
+        searches=True,
         read_only=True,
         idempotent=True,
     ),

@@ -43,15 +43,6 @@ def test_another_method_is_refused_in_json(client: AsgiClient, method: str, path
     assert answer.headers["allow"]
 
 
-def test_answers_are_not_stored_nor_guessed_at(house: House) -> None:
-    answer = house.door("reader").send("listEntries", {})
-
-    assert answer.headers["cache-control"] == "no-store"
-    assert answer.headers["x-content-type-options"] == "nosniff"
-    assert answer.headers["referrer-policy"] == "no-referrer"
-    assert answer.headers["content-type"] == "application/json"
-
-
 def test_a_command_that_needs_ram_alone_runs_inline_once_its_stores_are_loaded(
     house: House,
 ) -> None:

@@ -1,7 +1,7 @@
 import pytest
 
 from tests.support.asgi import AsgiClient
-from tests.support.house import House, key_of
+from tests.support.house import House, failure, key_of
 
 LIST = "/api/v1/projA/listEntries"
 JSON = ("content-type", "application/json")
@@ -75,6 +75,44 @@ def test_a_key_in_the_url_is_not_looked_at(client: AsgiClient) -> None:
 
     for name in ("key", "apiKey", "api_key", "access_token", "authorization"):
         assert send(client, path=f"{LIST}?{name}={key}")[0] == 401
+
+
+@pytest.mark.attack(6)
+def test_many_wrong_keys_are_slowed_down_and_a_good_one_still_works(client: AsgiClient) -> None:
+    answers = [
+        client.request(
+            "POST", LIST, headers=[JSON, ("X-Api-Key", f"guess {number}")], chunks=[b"{}"]
+        )
+        for number in range(20)
+    ]
+
+    assert [answer.status for answer in answers] == [401] * 10 + [429] * 10
+    refusal = failure(answers[-1])
+    assert refusal.code == "rateLimited"
+    assert answers[-1].headers["retry-after"] == str(refusal.details["retryAfterSeconds"])
+    assert send(client, ("X-Api-Key", key_of("reader")))[0] == 200
+    assert send(client)[0] == 401
+
+
+@pytest.mark.attack(6)
+def test_one_network_of_ipv6_is_one_guesser(client: AsgiClient) -> None:
+    def guess(address: str) -> int:
+        headers = [JSON, ("X-Api-Key", "guess")]
+        return client.request("POST", LIST, headers=headers, chunks=[b"{}"], address=address).status
+
+    assert [guess(f"2001:db8:1:2::{number}") for number in range(1, 12)] == [401] * 10 + [429]
+    assert guess("2001:db8:1:3::1") == 401
+
+
+@pytest.mark.attack(54)
+def test_a_flood_from_one_key_is_told_to_wait_and_others_are_not(house: House) -> None:
+    house.reconfigure(lambda text: text.replace("requestsPerMinute = 0", "requestsPerMinute = 30"))
+    answers = [house.door("reader").send("listEntries", {}) for _ in range(50)]
+
+    assert [answer.status for answer in answers] == [200] * 30 + [429] * 20
+    assert failure(answers[-1]).code == "rateLimited"
+    assert int(answers[-1].headers["retry-after"]) >= 1
+    assert house.door("writer").send("listEntries", {}).status == 200
 
 
 def without_the_reader(text: str) -> str:

@@ -18,6 +18,7 @@ from qms.inference.cross_encoder import ChosenReranker, open_reranker
 from qms.service.calls import Command
 from qms.service.commands import Services
 from qms.service.configuration import Configuration
+from qms.service.keyring import Keyring
 from qms.service.library import Library
 from qms.service.table import TABLE
 from qms.store.catalog import Catalog
@@ -31,6 +32,8 @@ USERS = ("reader", "writer", "curator", "admin")
 CONFIGURATION = """\
 [global.embedding]
 model = "hash"
+[global.rate]
+requestsPerMinute = 0
 [endpoint.shared]
 slug = "shared"
 [endpoint.projA]
@@ -60,6 +63,10 @@ class Clock:
 
     def __call__(self) -> datetime:
         return self.now
+
+    def seconds(self) -> float:
+        """Return the moment as a clock of durations does."""
+        return self.now.timestamp()
 
     def move(self, **by: float) -> None:
         """Move the clock, back too."""
@@ -140,6 +147,7 @@ class House:
         )
         self.audit = AuditLog(root / "logs" / "audit.jsonl", self.disk)
         self.series = Series()
+        self.keyring = Keyring(clock=clock, monotonic=clock.seconds)
         self.services = Services(
             self.configuration,
             self.catalog,
@@ -148,10 +156,11 @@ class House:
             series=self.series,
             clock=clock,
             commands=commands,
+            keyring=self.keyring,
         )
         self.configuration.subscribe(self._follow)
         application = app(self.services)
-        self.endpoints: Endpoints = application.state.endpoints
+        self.endpoints: Endpoints = application.endpoints
         self.client = AsgiClient(application)
 
     def door(self, user: str, project: str = "projA") -> Door:

@@ -1,5 +1,6 @@
 """A real server on a real port, in this process: it starts in milliseconds."""
 
+import asyncio
 import http.client
 import socket
 import threading
@@ -11,21 +12,37 @@ import uvicorn
 
 from qms.api.app import app
 from qms.fsio.disk import Disk
+from qms.host.protocol import MAX_HEAD_BYTES, PatientProtocol, check_connections
 from qms.runtime.build import open_root
 from tests.support.server import call_on
+
+
+class _Server(uvicorn.Server):
+    """Looks at its connections more often than once a second."""
+
+    async def on_tick(self, counter: int) -> bool:
+        check_connections(self.server_state.connections, asyncio.get_running_loop().time())
+        return await super().on_tick(counter)
 
 
 class RunningServer:
     """Owns a root and answers until `stop`."""
 
-    def __init__(self, root: Path, key: str) -> None:
+    def __init__(
+        self, root: Path, key: str, protocol: type[PatientProtocol] = PatientProtocol
+    ) -> None:
         self.key = key
         self._opened = open_root(root, disk=Disk(), clock=_now, command="test server")
         services = self._opened.runtime.services()
         config = uvicorn.Config(
-            app(services), http="h11", ws="none", lifespan="off", log_config=None
+            app(services),
+            http=protocol,
+            ws="none",
+            lifespan="off",
+            log_config=None,
+            h11_max_incomplete_event_size=MAX_HEAD_BYTES,
         )
-        self._server = uvicorn.Server(config)
+        self._server = _Server(config)
         self._socket = socket.create_server(("127.0.0.1", 0))
         self.port: int = self._socket.getsockname()[1]
         self.url = f"http://127.0.0.1:{self.port}"
@@ -40,6 +57,15 @@ class RunningServer:
             return call_on(connection, self.key, project, command, request)
         finally:
             connection.close()
+
+    def socket(self) -> socket.socket:
+        """Return a bare connection."""
+        return socket.create_connection(("127.0.0.1", self.port), timeout=30)
+
+    @property
+    def connections(self) -> int:
+        """Return how many connections are open."""
+        return len(self._server.server_state.connections)
 
     def stop(self) -> None:
         """Stop as after a signal: requests end, stores fold, the root is given back."""

@@ -129,6 +129,33 @@ def test_a_closed_project_answers_byte_for_byte_like_one_that_does_not_exist(
     assert house.catalog.loaded("closed") is None
 
 
+@pytest.mark.attack(8)
+@pytest.mark.parametrize("method", ["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS"])
+@pytest.mark.parametrize(
+    ("headers", "body"),
+    [
+        ([], b"{}"),
+        ([("content-type", "text/plain")], b"{}"),
+        ([("content-type", "application/json")], b"{"),
+        ([("content-type", "application/json")], b" " * 3_000_000),
+        ([("content-type", "application/json"), ("content-encoding", "gzip")], b"{}"),
+        ([("content-type", "application/json"), ("x-agent-id", "a b")], b"{}"),
+    ],
+)
+def test_whatever_else_is_wrong_a_closed_and_an_absent_project_answer_alike(
+    house: House, method: str, headers: list[tuple[str, str]], body: bytes
+) -> None:
+    for user in ("reader", "admin"):
+        sent = [("x-api-key", key_of(user)), *headers]
+        for route in ("/api/v1/{}/listEntries", "/api/v1/{}/upsertEntry", "/api/v1/{}", "/mcp/{}"):
+            closed, absent = (
+                house.client.request(method, route.format(slug), headers=sent, chunks=[body])
+                for slug in ("closed", "absent")
+            )
+            assert closed == absent
+    assert house.catalog.loaded("closed") is None
+
+
 def test_permissions_raise_and_lower_and_shut(seeded: House) -> None:
     seeded.reconfigure(
         lambda text: (

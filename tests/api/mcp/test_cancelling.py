@@ -64,7 +64,7 @@ def busy(
     tmp_path: Path, clock: Clock, first: Work, second: Work, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[House]:
     """Return a house with one worker, who is at the first work already."""
-    monkeypatch.setattr(running, "THREADS", 1)
+    monkeypatch.setattr(running, "WRITING_THREADS", 1)
     house = House(tmp_path, clock, commands=(*TABLE, first.row("first"), second.row("second")))
     house.store()
     house.store("shared")

@@ -1,0 +1,175 @@
+"""Whose key it is, and how often it may be tried and used.
+
+Failures are counted for each source, so that a guesser is slowed down and a good key from the same
+place still works; requests are counted for each key, so that no key takes the time of the others.
+"""
+
+import logging
+import math
+import threading
+import time
+from collections.abc import Callable
+from datetime import datetime
+
+import msgspec
+
+from qms.config.keys import MAX_KEY_CHARACTERS, KeyMatch, hash_key
+from qms.config.settings import Settings
+from qms.domain.errors import NotAuthenticatedError, QmsError, RateLimitedError
+from qms.files.key_uses import KeyUse
+from qms.service.buckets import Buckets
+
+FAILURES_A_MINUTE = 10
+MAX_SOURCES = 4096
+MAX_AT_ONCE = 1000
+"""The largest burst of one key, even when a minute allows more."""
+
+MAX_ENDED_KEYS = 1000
+"""How many keys that are gone are remembered, so that their use is noticed."""
+
+NOTED_EVERY_S = 3600.0
+"""How often the use of one ended key is noted, however often it is tried."""
+
+log = logging.getLogger(__name__)
+
+
+class EndedKeyUse(msgspec.Struct, frozen=True, kw_only=True):
+    """Somebody sent a key that worked once."""
+
+    user: str
+    key_id: str
+    reason: str
+    at_utc: datetime
+
+
+def no_valid_key() -> NotAuthenticatedError:
+    """Return the one answer to a key that is missing, unknown, wrong or over."""
+    return NotAuthenticatedError(
+        "a valid key is needed: send Authorization: Bearer <key> or X-Api-Key: <key>"
+    )
+
+
+class Keyring:
+    """The keys of one server; any thread may call any method."""
+
+    def __init__(
+        self,
+        uses: dict[str, KeyUse] | None = None,
+        *,
+        clock: Callable[[], datetime],
+        monotonic: Callable[[], float] = time.monotonic,
+        on_ended_key: Callable[[EndedKeyUse], None] = lambda _use: None,
+    ) -> None:
+        self._clock = clock
+        self._monotonic = monotonic
+        self._on_ended_key = on_ended_key
+        self._failures = Buckets(MAX_SOURCES)
+        self._requests = Buckets(MAX_SOURCES)
+        self._lock = threading.Lock()
+        self._settings: Settings | None = None
+        self._uses = dict(uses or {})
+        self._ended: dict[str, str] = {}
+        self._last_used: dict[str, datetime] = {}
+        self._noted_at: dict[str, float] = {}
+
+    def authenticate(self, settings: Settings, key: str | None, source: str) -> KeyMatch:
+        """Return whose key it is, and count its use; `source` is where the request comes from.
+
+        Raises:
+            NotAuthenticatedError: there is none, or nobody holds it: one answer for all.
+            RateLimitedError: the source has failed too often, or the key asks too often.
+        """
+        if settings is not self._settings:
+            self.follow(settings)
+        now = self._clock()
+        found = settings.find_key(key, now) if key else None
+        if found is None:
+            raise self._refusal(settings, key, source, now)
+        self._check_rate(found.key_id, settings.global_.rate.requests_per_minute)
+        self._last_used[found.key_id] = now
+        return found
+
+    def last_used(self, key_id: str) -> datetime | None:
+        """Return when a key was last used, or None when nobody knows."""
+        known = self._uses.get(key_id)
+        return self._last_used.get(key_id) or (known.last_used_utc if known else None)
+
+    def follow(self, settings: Settings) -> None:
+        """Take note of the keys that are in the configuration now, and of those that are gone."""
+        with self._lock:
+            now = self._clock().replace(microsecond=0)
+            present = {
+                record.id: KeyUse(
+                    user=name, sha256=record.sha256, last_used_utc=self.last_used(record.id)
+                )
+                for name, user in settings.users.items()
+                for record in user.keys
+            }
+            gone = [
+                (key_id, msgspec.structs.replace(use, ended_utc=use.ended_utc or now))
+                for key_id, use in self._uses.items()
+                if key_id not in present
+            ]
+            gone.sort(key=lambda item: item[1].ended_utc or now)
+            kept = dict(gone[-MAX_ENDED_KEYS:])
+            self._uses = kept | present
+            self._ended = {use.sha256: key_id for key_id, use in kept.items()}
+            self._settings = settings
+
+    def uses(self) -> dict[str, KeyUse]:
+        """Return what is worth keeping of the keys, to be handed in at the next start."""
+        with self._lock:
+            return {
+                key_id: msgspec.structs.replace(use, last_used_utc=self.last_used(key_id))
+                for key_id, use in self._uses.items()
+            }
+
+    def _check_rate(self, key_id: str, per_minute: int) -> None:
+        if not per_minute:
+            return
+        wait_s = self._requests.take(
+            key_id,
+            per_minute=per_minute,
+            at_once=min(per_minute, MAX_AT_ONCE),
+            now_s=self._monotonic(),
+        )
+        if wait_s:
+            raise RateLimitedError(
+                f"this key may send {per_minute} requests a minute: wait",
+                retryAfterSeconds=math.ceil(wait_s),
+            )
+
+    def _refusal(self, settings: Settings, key: str | None, source: str, now: datetime) -> QmsError:
+        """Return what a request without a good key is answered with."""
+        if not key:
+            return no_valid_key()
+        self._notice_ended(settings, key, now)
+        wait_s = self._failures.take(
+            source,
+            per_minute=FAILURES_A_MINUTE,
+            at_once=FAILURES_A_MINUTE,
+            now_s=self._monotonic(),
+        )
+        if wait_s:
+            return RateLimitedError(
+                "too many wrong keys come from this address: wait, or send a good one",
+                retryAfterSeconds=math.ceil(wait_s),
+            )
+        return no_valid_key()
+
+    def _notice_ended(self, settings: Settings, key: str, now: datetime) -> None:
+        # Done for every key that fails, so that time does not tell which ones worked once.
+        expired = settings.find_record(key)
+        gone = self._ended.get(hash_key(key)) if len(key) <= MAX_KEY_CHARACTERS else None
+        if expired is not None:
+            self._note(expired.user, expired.record.id, "expired", now)
+        elif gone is not None:
+            self._note(self._uses[gone].user, gone, "revoked", now)
+
+    def _note(self, user: str, key_id: str, reason: str, now: datetime) -> None:
+        moment = self._monotonic()
+        if moment - self._noted_at.get(key_id, -math.inf) < NOTED_EVERY_S:
+            return
+        self._noted_at[key_id] = moment
+        log.warning("ended key used", extra={"user": user, "keyId": key_id, "reason": reason})
+        self._on_ended_key(EndedKeyUse(user=user, key_id=key_id, reason=reason, at_utc=now))

@@ -1,0 +1,225 @@
+"""Many agents at once: bursts of calls with time to think between them, and what they met."""
+
+import asyncio
+import random
+import statistics
+import time
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import msgspec
+import psutil
+
+from qms.config.keys import hash_key
+from tools.benchmarks.corpus import documents, lines
+
+SHARES = {"searchEntries": 90, "upsertEntry": 8, "listEntries": 2}
+PATIENT_STATUSES = frozenset({429, 503})
+"""How a server may refuse when it has too much to do, if it says when to come back."""
+
+SAMPLE_S = 0.5
+
+_SIXTHS = 6
+_MAX_FAULTS = 20
+
+
+class Load(msgspec.Struct, frozen=True, kw_only=True):
+    """Who calls how often for how long, and what the stores hold."""
+
+    agents: int = 50
+    burst: int = 8
+    think_s: float = 3.0
+    """The mean of the time between two bursts of an agent."""
+    seconds: float = 60.0
+    stores: int = 10
+    entries: int = 20_000
+    """In all stores together."""
+
+    def projects(self) -> list[str]:
+        """Return the names of the stores."""
+        return [f"load{number}" for number in range(self.stores)]
+
+    def keys(self) -> list[str]:
+        """Return the keys of the agents."""
+        return [f"qms_agent_{number:04}_of_the_load" for number in range(self.agents)]
+
+
+class Met(msgspec.Struct):
+    """What the agents met."""
+
+    seconds_of: dict[str, list[float]] = msgspec.field(default_factory=lambda: defaultdict(list))
+    statuses: Counter[int] = msgspec.field(default_factory=Counter)
+    faults: list[str] = msgspec.field(default_factory=list)
+    memory: list[tuple[float, int]] = msgspec.field(default_factory=list)
+    """Resident bytes of the server, by the part of the run that was over."""
+
+    def quantile(self, share: float) -> float:
+        """Return the time that this share of all calls stayed below."""
+        every = sorted(second for seconds in self.seconds_of.values() for second in seconds)
+        return every[min(len(every) - 1, int(share * len(every)))] if every else 0.0
+
+    def growth(self) -> float:
+        """Return the memory of the last sixth over that of the second: 1.0 is flat."""
+        return self._sixth(_SIXTHS - 1) / self._sixth(1)
+
+    def summary(self) -> str:
+        """Return the figures in one line."""
+        calls = sum(self.statuses.values())
+        megabytes = self._sixth(_SIXTHS - 1) / 1e6
+        return (
+            f"{calls:,} calls, p50 {1e3 * self.quantile(0.5):.0f} ms,"
+            f" p99 {1e3 * self.quantile(0.99):.0f} ms, statuses {dict(self.statuses)},"
+            f" {megabytes:.0f} MB, memory {self.growth():.3f} ×"
+        )
+
+    def _sixth(self, number: int) -> float:
+        low, high = number / _SIXTHS, (number + 1) / _SIXTHS
+        return statistics.fmean(size for part, size in self.memory if low <= part < high)
+
+
+def make_root(root: Path, load: Load) -> None:
+    """Make a root whose stores are filled and whose agents hold a key each."""
+    parts = ['[global.embedding]\nmodel = "hash"\n']
+    parts += [f'[endpoint.{project}]\nslug = "{project}"\n' for project in load.projects()]
+    parts += [
+        f'[users.agent{number}]\ntier = "admin"\n'
+        f'keys = [{{ id = "{number:04}", sha256 = "{hash_key(key)}" }}]\n'
+        for number, key in enumerate(load.keys())
+    ]
+    root.mkdir(exist_ok=True)
+    (root / "QuickMemoryServer.toml").write_text("".join(parts), encoding="utf-8")
+    for project in load.projects():
+        folder = root / "MemoryStores" / project
+        folder.mkdir(parents=True)
+        content = lines(project, load.entries // load.stores)
+        (folder / "entries.jsonl").write_bytes(b"".join(line + b"\n" for line in content))
+
+
+def wait_until(condition: Callable[[], object], within_s: float) -> None:
+    """Return once a server is as far as `condition` asks, looking now and then.
+
+    Raises:
+        TimeoutError: it is not within the time.
+    """
+    end = time.monotonic() + within_s
+    while not condition():
+        if time.monotonic() > end:
+            raise TimeoutError("the server is not ready")
+        time.sleep(SAMPLE_S)
+
+
+def put_load_on(url: str, process_id: int, load: Load) -> Met:
+    """Let the agents call a server for the time of the load, and return what they met."""
+    return asyncio.run(_put_load_on(url, process_id, load))
+
+
+async def _put_load_on(url: str, process_id: int, load: Load) -> Met:
+    met = Met()
+    began = time.monotonic()
+    agents = [
+        _Agent(url, key, load, number).work(began + load.seconds, met)
+        for number, key in enumerate(load.keys())
+    ]
+    await asyncio.gather(_watch_memory(process_id, load, began, met), *agents)
+    return met
+
+
+async def _watch_memory(process_id: int, load: Load, began: float, met: Met) -> None:
+    process = psutil.Process(process_id)
+    while (part := (time.monotonic() - began) / load.seconds) < 1:
+        met.memory.append((part, process.memory_info().rss))
+        await asyncio.sleep(SAMPLE_S)
+
+
+class _Agent:
+    """One agent: some kept-alive connections, one key, one project at a time."""
+
+    def __init__(self, url: str, key: str, load: Load, number: int) -> None:
+        self._load = load
+        self._chance = random.Random(number)
+        self._project = load.projects()[number % load.stores]
+        self._calls = _calls(self._project, number, self._chance)
+        self._connections = [_Connection(url, key) for _ in range(load.burst)]
+
+    async def work(self, until: float, met: Met) -> None:
+        await asyncio.sleep(self._chance.uniform(0, self._load.think_s))
+        while time.monotonic() < until:
+            await asyncio.gather(*(self._call(one, met) for one in self._connections))
+            await asyncio.sleep(self._chance.uniform(0, 2 * self._load.think_s))
+        for connection in self._connections:
+            connection.close()
+
+    async def _call(self, connection: "_Connection", met: Met) -> None:
+        command, request = next(self._calls)
+        began = time.perf_counter()
+        try:
+            status, headers = await connection.call(self._project, command, request)
+        except (OSError, EOFError) as error:
+            connection.close()
+            _note(met, f"{command}: {type(error).__name__}")
+            return
+        met.seconds_of[command].append(time.perf_counter() - began)
+        met.statuses[status] += 1
+        if status != 200 and not (status in PATIENT_STATUSES and b"retry-after:" in headers):
+            _note(met, f"{command}: {status}")
+
+
+class _Connection:
+    """A kept-alive connection, opened when it is needed."""
+
+    def __init__(self, url: str, key: str) -> None:
+        address = urlsplit(url)
+        self._host, self._port = address.hostname or "", address.port or 0
+        self._key = key
+        self._streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
+
+    async def call(self, project: str, command: str, request: dict[str, Any]) -> tuple[int, bytes]:
+        if self._streams is None:
+            self._streams = await asyncio.open_connection(self._host, self._port)
+        reader, writer = self._streams
+        body = msgspec.json.encode(request)
+        head = (
+            f"POST /api/v1/{project}/{command} HTTP/1.1\r\nHost: {self._host}:{self._port}\r\n"
+            f"X-Api-Key: {self._key}\r\nContent-Type: application/json\r\n"
+            f"Content-Length: {len(body)}\r\n\r\n"
+        )
+        writer.write(head.encode() + body)
+        headers = (await reader.readuntil(b"\r\n\r\n")).lower()
+        length = int(headers.partition(b"content-length:")[2].partition(b"\r\n")[0])
+        await reader.readexactly(length)
+        if b"connection: close" in headers:
+            self.close()
+        return int(headers.split(b" ", 2)[1]), headers
+
+    def close(self) -> None:
+        """Close the connection; the next call opens another."""
+        if self._streams is not None:
+            self._streams[1].close()
+            self._streams = None
+
+
+def _calls(
+    project: str, number: int, chance: random.Random
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    given = list(documents(project, 200, seed=number))
+    while True:
+        entry = chance.choice(given)
+        (command,) = chance.choices(list(SHARES), weights=list(SHARES.values()))
+        match command:
+            case "searchEntries":
+                text = " ".join(chance.sample(entry["title"].split(), 2))
+                yield command, {"query": {"text": text, "maxResults": 10}}
+            case "upsertEntry":
+                kept = {name: entry[name] for name in ("kind", "body", "tags")}
+                title = f"{entry['title']} {chance.randrange(20)}"
+                yield command, {"entry": {**kept, "title": title}, "onDuplicateTitle": "update"}
+            case _:
+                yield command, {"page": {"size": 20}}
+
+
+def _note(met: Met, fault: str) -> None:
+    if len(met.faults) < _MAX_FAULTS:
+        met.faults.append(fault)
