@@ -30,7 +30,9 @@ SECURITY_HEADERS: tuple[tuple[bytes, bytes], ...] = (
 )
 
 NEVER_STORED = ("/api", "/mcp", "/admin")
-"""Below these no answer is kept by anybody, whatever its route says."""
+"""Below these no answer is kept by anybody, whatever its route says; help is for everybody."""
+
+_HELP = "/admin/help/"
 
 NO_STORE = (b"cache-control", b"no-store")
 _EVENT_STREAM = b"text/event-stream"
@@ -126,7 +128,8 @@ class Guard:
 
 def _with_headers(scope: Scope, message: Message, exchange: Exchange) -> list[tuple[bytes, bytes]]:
     headers = list(message.get("headers", ()))
-    if scope["path"].startswith(NEVER_STORED):
+    path: str = scope["path"]
+    if path.startswith(NEVER_STORED) and not path.startswith(_HELP):
         headers = [header for header in headers if header[0] != NO_STORE[0]]
         headers.append(NO_STORE)
     elif not any(name == NO_STORE[0] for name, _ in headers):

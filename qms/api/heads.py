@@ -147,7 +147,11 @@ class AllowedNames:
             return None
         origin = head.origins[0].lower()
         if len(head.origins) == 1:
-            if origin == f"{scope['scheme']}://{head.hosts[0].lower()}":
+            # A proxy in front does TLS, whether or not it says so.
+            schemes = (
+                {scope["scheme"], "https"} if self.settings.behind_proxy else {scope["scheme"]}
+            )
+            if origin in {f"{scheme}://{head.hosts[0].lower()}" for scheme in schemes}:
                 return None
             if origin in self._origins:
                 return head.origins[0]

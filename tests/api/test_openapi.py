@@ -14,7 +14,7 @@ from schemathesis.core.failures import FailureGroup
 from qms.api.app import app
 from qms.service.admin.table import ADMIN_TABLE
 from qms.service.table import TABLE
-from tests.support.house import Clock, House, key_of
+from tests.support.house import CONFIGURATION, Clock, House, key_of
 
 EXAMPLES = 12
 """So many requests a command and kind; `-m long` sends more."""
@@ -34,7 +34,9 @@ HOLDS: list[Any] = [
 
 @pytest.fixture(scope="module")
 def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    house = House(tmp_path_factory.mktemp("house"), Clock())
+    # The client of schemathesis chooses its own Host.
+    text = f'[global]\nallowedHosts = ["localhost", "testserver"]\n{CONFIGURATION}'
+    house = House(tmp_path_factory.mktemp("house"), Clock(), text=text)
     house.door("admin")("bulkImport", entries=SEEDS)
     yield schemathesis.openapi.from_asgi("/openapi.json", app(house.services))
     house.close()
