@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from qms.domain.ports import Embedder
+from qms.domain.ports import Embedder, Reranker
 from qms.inference.manifest import Refused, verify_model
 from qms.resources import find_resource
 
@@ -52,6 +52,13 @@ class Chosen(msgspec.Struct, frozen=True, kw_only=True):
             dimension=self.embedder.dimension,
             reason=self.reason,
         )
+
+
+class ChosenReranker(msgspec.Struct, frozen=True, kw_only=True):
+    """The reranker in use, or why the one that was asked for is not."""
+
+    reranker: Reranker | None = None
+    reason: str | None = None
 
 
 def model_folders(root: Path) -> list[Path]:

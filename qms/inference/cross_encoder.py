@@ -10,12 +10,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from qms.domain.errors import UnavailableError
-from qms.domain.ports import Reranker
+from qms.inference.choose import ChosenReranker
 from qms.inference.onnx_files import encodable, open_session, open_tokenizer
 
 if TYPE_CHECKING:
@@ -96,13 +95,6 @@ class CrossEncoder:
             for name, rows in columns.items()
             if name in self._inputs
         }
-
-
-class ChosenReranker(msgspec.Struct, frozen=True, kw_only=True):
-    """The reranker in use, or why the one that was asked for is not."""
-
-    reranker: Reranker | None = None
-    reason: str | None = None
 
 
 def open_reranker(model: str, folders: Sequence[Path], *, threads: int = 0) -> ChosenReranker:

@@ -17,8 +17,7 @@ from qms.files.key_uses import read_key_uses
 from qms.files.watcher import FolderWatcher
 from qms.fsio.disk import Disk
 from qms.fsio.lock import RootLock
-from qms.inference.choose import Chosen, model_folders, open_embedder
-from qms.inference.cross_encoder import ChosenReranker, open_reranker
+from qms.inference.choose import Chosen, ChosenReranker, model_folders, open_embedder
 from qms.runtime.jobs import Jobs
 from qms.runtime.keeper import Keeper, KeeperOptions
 from qms.runtime.key_saver import KeySaver, audit_ended_key
@@ -257,6 +256,8 @@ class Runtime:
         return open_embedder(wanted.model, model_folders(self.root), threads=wanted.threads)
 
     def _choose_reranker(self) -> ChosenReranker:
+        from qms.inference.cross_encoder import open_reranker  # numpy: after the port answers
+
         settings = self.configuration.settings.global_
         folders = model_folders(self.root)
         return open_reranker(settings.reranker.model, folders, threads=settings.embedding.threads)

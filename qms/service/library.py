@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING
 from qms.domain.errors import UnavailableError
 from qms.domain.ports import Embedder
 from qms.fsio.disk import Disk
-from qms.inference.choose import Chosen, EmbedderKind
-from qms.inference.cross_encoder import ChosenReranker
+from qms.inference.choose import Chosen, ChosenReranker, EmbedderKind
 from qms.store.memory_store import MemoryStore
 from qms.store.options import IndexStatus, Problem
 from qms.store.summaries import SUMMARIES_FILE, SummaryCache

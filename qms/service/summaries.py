@@ -8,7 +8,6 @@ from qms.codec.documents import over_limit
 from qms.domain.bodies import main_text
 from qms.domain.entry import split_id
 from qms.domain.ports import Summarizer
-from qms.inference.summarizer import ExtractiveSummarizer
 from qms.service.calls import Call
 from qms.service.requests import Request, Response
 from qms.store.summaries import KeptSummary
@@ -81,4 +80,6 @@ def _made(call: Call, record: Record, text: str) -> EntrySummary:
 
 def _summarizer(call: Call) -> Summarizer:
     # Without a language model the rule serves, whatever the settings ask for; `method` says so.
+    from qms.inference.summarizer import ExtractiveSummarizer  # numpy: after the port answers
+
     return ExtractiveSummarizer(call.house.library.embedder())

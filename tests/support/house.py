@@ -13,8 +13,8 @@ from qms.api.mcp.endpoints import Endpoints
 from qms.config.settings import Settings
 from qms.files.audit import AuditLog
 from qms.fsio.disk import Disk
-from qms.inference.choose import Chosen, open_embedder
-from qms.inference.cross_encoder import ChosenReranker, open_reranker
+from qms.inference.choose import Chosen, ChosenReranker, open_embedder
+from qms.inference.cross_encoder import open_reranker
 from qms.service.calls import Command
 from qms.service.commands import Services
 from qms.service.configuration import Configuration
