@@ -71,6 +71,7 @@ def assert_read_only(server: ServerProcess, client: Client, reason: str) -> None
         assert (answer.status, answer.json) == (507, refusal(reason))
     assert client("getEntry", id="a")["entry"]["body"]["text"] == "a" + TEXT
     assert client.fails("getEntry", id="late").code == "notFound"
+    eventually(lambda: client("health")["status"] != "Loading")  # the other stores
     report = client("health")
     (store,) = [one for one in report["stores"] if one["name"] == "projA"]
     assert report["status"] == "Degraded"
