@@ -82,9 +82,15 @@ def assert_read_only(server: ServerProcess, client: Client, reason: str) -> None
     assert server.call("projB", "upsertEntry", entry=entry("b"))["id"] == "projB:b"
 
 
+def problems(server: ServerProcess) -> set[str]:
+    """Return the codes of everything that health finds wrong."""
+    return {one["code"] for one in server.call("projA", "health")["problems"]}
+
+
 def assert_resumes(server: ServerProcess, client: Client) -> None:
     """Check that writing goes on without a restart, and that everything is there after one."""
-    eventually(lambda: server.call("projA", "health")["status"] == "Healthy")
+    # A disk of one megabyte has no room for indexes, and health says so; the store is well.
+    eventually(lambda: problems(server) <= {"indexes", "indexesInMemory"})
     assert server.store()["readOnly"] is False
     assert client("upsertEntry", entry=entry("after"))["created"]
     assert client("patchEntry", id="a", patch={"tags": ["kept"]})["entry"]["tags"] == ["kept"]
