@@ -40,10 +40,15 @@ def check_key(request: Request, services: Services, key: str | None) -> KeyMatch
         RateLimitedError: too many wrong keys came from there, or this key asks too often.
     """
     found = services.authenticate(key, source_of(request))
+    note_key(request, found)
+    return found
+
+
+def note_key(request: Request, found: KeyMatch) -> None:
+    """Tell the guard whose request it is."""
     exchange: Exchange | None = request.scope.get(EXCHANGE)
     if exchange is not None:
         exchange.key_id = found.key_id
-    return found
 
 
 def source_of(request: Request) -> str:

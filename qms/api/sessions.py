@@ -15,7 +15,7 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
-from qms.api.auth import authenticate, key_of
+from qms.api.auth import authenticate, key_of, note_key
 from qms.config.keys import KeyMatch
 from qms.config.settings import GlobalSettings
 from qms.domain.errors import NotAllowedError, NotAuthenticatedError
@@ -77,6 +77,7 @@ class Sessions:
         Raises:
             NotAuthenticatedError: neither is good.
             NotAllowedError: the session is, but the request may come from another site.
+            RateLimitedError: the key of the session asks too often.
         """
         if key_of(request) is not None or COOKIE not in request.cookies:
             return authenticate(request, self._services)
@@ -85,6 +86,8 @@ class Sessions:
             raise NotAuthenticatedError("the session has ended: sign in again")
         if request.method not in _SAFE_METHODS:
             self._check_own_site(request, session)
+        self._services.count_use(session.who)
+        note_key(request, session.who)
         return session.who
 
     def find(self, request: Request) -> Session | None:

@@ -81,17 +81,22 @@ class Services:
         """
         return self._keyring.authenticate(self.settings, key, source)
 
+    def count_use(self, who: KeyMatch) -> None:
+        """Count a request with a session that this key opened.
+
+        Raises:
+            RateLimitedError: the key asks too often.
+        """
+        self._keyring.count_use(self.settings, who.key_id)
+
     def last_used(self, key_id: str) -> datetime | None:
         """Return when a key was last used, or None when nobody knows."""
         return self._keyring.last_used(key_id)
 
     def admits(self, who: KeyMatch, project: str) -> bool:
         """Say whether a key that was good before still is, and still opens the project."""
-        settings, now = self.settings, self._house.clock()
-        user = settings.users.get(who.user)
-        keys = () if user is None else user.keys
-        is_valid = any(key.id == who.key_id and not key.is_expired(now) for key in keys)
-        return is_valid and settings.access(who.user, project) >= AccessTier.READER
+        is_open = self.settings.access(who.user, project) >= AccessTier.READER
+        return is_open and self.still_holds(who)
 
     def call(
         self,
@@ -149,6 +154,7 @@ class Services:
             caller=Caller(user=who.user, access=access, key_id=who.key_id),
             command=row.name,
             access_to=lambda slug: _access(settings, who, slug),
+            last_used=self.last_used,
             is_local=isinstance(who, Caller),
         )
         return row.handler(call, read_request(dict(request), row.request, is_text=is_text))

@@ -85,9 +85,17 @@ class Keyring:
         found = settings.find_key(key, now) if key else None
         if found is None:
             raise self._refusal(settings, key, source, now)
-        self._check_rate(found.key_id, settings.global_.rate.requests_per_minute)
-        self._last_used[found.key_id] = now
+        self.count_use(settings, found.key_id)
         return found
+
+    def count_use(self, settings: Settings, key_id: str) -> None:
+        """Count a request with a good key, or with a session that it opened.
+
+        Raises:
+            RateLimitedError: the key asks too often.
+        """
+        self._check_rate(key_id, settings.global_.rate.requests_per_minute)
+        self._last_used[key_id] = self._clock()
 
     def last_used(self, key_id: str) -> datetime | None:
         """Return when a key was last used, or None when nobody knows."""

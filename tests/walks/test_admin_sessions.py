@@ -63,6 +63,24 @@ def test_a_session_opens_the_api_and_the_metrics(browser: Browser, client: AsgiC
     assert client.request("GET", "/metrics", headers=headers).status == 200
 
 
+@pytest.mark.attack(54)
+def test_a_flood_by_a_session_counts_for_its_key(house: House, browser: Browser) -> None:
+    house.reconfigure(lambda text: text.replace("requestsPerMinute = 0", "requestsPerMinute = 30"))
+
+    statuses = [browser.api("projA", "listEntries").status for _ in range(50)]
+
+    assert statuses == [200] * 30 + [429] * 20
+
+
+@pytest.mark.attack(26)
+def test_a_session_opens_no_mcp(browser: Browser, client: AsgiClient) -> None:
+    headers = [("cookie", browser.cookie), ("content-type", "application/json")]
+
+    answer = client.request("POST", "/mcp/projA", headers=headers, chunks=[b"{}"])
+
+    assert answer.status == 401
+
+
 @pytest.mark.attack(25)
 @pytest.mark.parametrize("lacks", ["token", "wrong token", "another's token", "origin", "foreign"])
 def test_a_change_that_another_site_could_have_sent_is_refused(

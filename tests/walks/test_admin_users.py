@@ -202,6 +202,7 @@ def test_a_key_is_shown_once_and_kept_as_its_hash(house: House, admin: Console) 
         "createdUtc",
         "expiresUtc",
         "isExpired",
+        "lastUsedUtc",
     }
     assert made["key"] not in (house.root / "logs" / "audit.jsonl").read_text(encoding="utf-8")
 
@@ -292,3 +293,16 @@ def test_permissions_that_make_no_sense_are_refused(
     admin: Console, path: str, permissions: Any, status: int
 ) -> None:
     assert admin.fails("PUT", path, {"permissions": permissions}).status == status
+
+
+def test_a_key_says_when_it_was_last_used(house: House, admin: Console, clock: Clock) -> None:
+    made = admin("POST", "/keys", {"user": "reader"})
+
+    def last_used() -> Any:
+        items = admin("GET", "/keys?user=reader")["items"]
+        return next(one["lastUsedUtc"] for one in items if one["id"] == made["id"])
+
+    assert last_used() is None
+    clock.move(minutes=5)
+    assert house.client.post("/api/v1/projA/health", {}, key=made["key"]).status == 200
+    assert last_used() == "2026-03-01T12:05:00Z"

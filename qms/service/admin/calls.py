@@ -1,6 +1,7 @@
 """One call of the administration: who asks, and how a change is made, kept and written down."""
 
 from collections.abc import Callable
+from datetime import datetime
 
 from qms.config.settings import Endpoint, Settings
 from qms.domain.access import AccessTier, Caller
@@ -37,6 +38,7 @@ class AdminCall:
         caller: Caller,
         command: str,
         access_to: Callable[[str], AccessTier],
+        last_used: Callable[[str], datetime | None],
         is_local: bool,
     ) -> None:
         self.house = house
@@ -44,6 +46,7 @@ class AdminCall:
         self.caller = caller
         self.command = command
         self.access_to = access_to
+        self.last_used = last_used
         self.now = house.clock()
         self.is_local = is_local
 

@@ -29,6 +29,7 @@ class KeyItem(Response, frozen=True):
     created_utc: datetime | None
     expires_utc: datetime | None
     is_expired: bool
+    last_used_utc: datetime | None
 
 
 class KeyList(Response, frozen=True):
@@ -118,4 +119,5 @@ def _item(call: AdminCall, user: str, record: KeyRecord) -> KeyItem:
         created_utc=record.created_utc,
         expires_utc=record.expires_utc,
         is_expired=record.is_expired(call.now),
+        last_used_utc=call.last_used(record.id),
     )
