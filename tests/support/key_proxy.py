@@ -2,7 +2,7 @@
 
 import asyncio
 import threading
-from contextlib import suppress
+from contextlib import closing, suppress
 from types import TracebackType
 from urllib.parse import urlsplit
 
@@ -19,6 +19,7 @@ class KeyProxy:
         self._key = key
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
+        self._writers: set[asyncio.StreamWriter] = set()
         self.url = ""
 
     def __enter__(self) -> "KeyProxy":
@@ -47,14 +48,22 @@ class KeyProxy:
         for task in others:
             task.cancel()
         await asyncio.gather(*others, return_exceptions=True)
+        for writer in self._writers:
+            writer.transport.abort()
+        # What was aborted is closed in the next round of the loop.
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Pass one request on; its connection ends with it, so that no second head follows."""
-        with suppress(asyncio.IncompleteReadError, ConnectionError):
+        self._writers.add(writer)
+        with closing(writer), suppress(asyncio.IncompleteReadError, ConnectionError):
             head = await reader.readuntil(b"\r\n\r\n")
             upstream, downstream = await asyncio.open_connection(*self._address)
-            downstream.write(self._with_key(head))
-            await asyncio.gather(_pipe(reader, downstream), _pipe(upstream, writer))
+            self._writers.add(downstream)
+            with closing(downstream):
+                downstream.write(self._with_key(head))
+                await asyncio.gather(_pipe(reader, downstream), _pipe(upstream, writer))
 
     def _with_key(self, head: bytes) -> bytes:
         request, *lines = head.removesuffix(b"\r\n\r\n").split(b"\r\n")
