@@ -73,6 +73,7 @@ class Guard:
         try:
             await self._application(scope, receive, dressed)
         except Exception:
+            # An application whose answer was replaced by a refusal may well stumble over it.
             if not exchange.is_refused:
                 raise
         finally:

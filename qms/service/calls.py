@@ -6,7 +6,7 @@ found there, so that no handler can forget to ask.
 
 import secrets
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
@@ -252,6 +252,13 @@ class Call:
             agent_id=self.caller.agent_id,
             key_id=self.caller.key_id,
         )
+
+
+def living_in(views: Mapping[str, StoreView], entry_id: str, now: datetime) -> Record | None:
+    """Return an entry of one of these stores, by project, unless it is expired."""
+    view = views.get(split_id(entry_id)[0])
+    record = view.get(entry_id) if view else None
+    return None if record is None or is_expired(record.header, now) else record
 
 
 def no_entry(given_id: str) -> NotFoundError:

@@ -8,12 +8,10 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from qms.codec.documents import over_limit
-from qms.domain.entry import split_id
-from qms.domain.lifecycle import is_expired
 from qms.domain.queries import Format, Include
 from qms.index.graph import Edge, shortest_paths, walk
 from qms.service.answers import Rendered, Summary, summary_fields
-from qms.service.calls import Call
+from qms.service.calls import Call, living_in
 from qms.service.formats import EntryTable, TokenBudget, longest, with_table
 from qms.service.requests import Request, Response
 from qms.store.view import Record, StoreView
@@ -136,9 +134,7 @@ class _Graph:
         known = self.records.get(entry_id)
         if known is not None:
             return known
-        view = self._views.get(split_id(entry_id)[0])
-        record = view.get(entry_id) if view else None
-        if record is None or is_expired(record.header, self._now):
-            return None
-        self.records[entry_id] = record
+        record = living_in(self._views, entry_id, self._now)
+        if record is not None:
+            self.records[entry_id] = record
         return record

@@ -8,10 +8,9 @@ from msgspec import UNSET, UnsetType
 
 from qms.codec.documents import header_of, instant_text
 from qms.domain.access import check_edit
-from qms.domain.entry import Document, split_id
-from qms.domain.lifecycle import is_expired
+from qms.domain.entry import Document
 from qms.ingest.entries import patched_document
-from qms.service.calls import Call, no_entry
+from qms.service.calls import Call, living_in, no_entry
 from qms.service.graph import Direction
 from qms.service.requests import Request, Response
 from qms.service.writing import check_quota, check_version, living, writing_for
@@ -134,7 +133,7 @@ def get_links(call: Call, request: LinksRequest) -> LinksAnswer:
             other
             for view in views.values()
             for source in view.incoming.get(entry_id, ())
-            if (other := _living(views, source, call)) is not None
+            if (other := living_in(views, source, call.now)) is not None
         ]
         found += [
             _with_title(link, source)
@@ -176,7 +175,7 @@ def _is_between(relation: dict[str, Any], target: str, wanted: str | None) -> bo
 
 def _links_from(record: Record, views: dict[str, StoreView], call: Call) -> Iterator[Link]:
     for relation in record.header.relations:
-        other = _living(views, relation.target_id, call)
+        other = living_in(views, relation.target_id, call.now)
         if other is not None:
             created = relation.created_utc
             yield Link(
@@ -191,9 +190,3 @@ def _links_from(record: Record, views: dict[str, StoreView], call: Call) -> Iter
 
 def _with_title(link: Link, record: Record) -> Link:
     return msgspec.structs.replace(link, title=record.header.title)
-
-
-def _living(views: dict[str, StoreView], entry_id: str, call: Call) -> Record | None:
-    view = views.get(split_id(entry_id)[0])
-    record = view.get(entry_id) if view else None
-    return None if record is None or is_expired(record.header, call.now) else record
