@@ -110,7 +110,7 @@ class Keeper:
                 return self._look_at - now
             self._first_event_at = None
             self._look_at = now + options.poll_s
-        if self._store.reload().settled:
+        if self._store.look().settled:
             self._unsettled_looks = 0
             return options.poll_s
         # Somebody is writing, or the file cannot be read: soon again, but less and less often.

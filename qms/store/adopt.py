@@ -32,7 +32,7 @@ def adopt(side: FileSide, plan: Merge, reading: FileReading) -> ReloadReport:
         conflicts=len(plan.lost),
         problems=len(reading.image.problems),
     )
-    if not plan.put and not plan.removed:
+    if not plan.put and not plan.removed and not plan.agreed:
         return report
     if plan.lost:
         side.conflicts.extend(
@@ -53,6 +53,12 @@ def adopt(side: FileSide, plan: Merge, reading: FileReading) -> ReloadReport:
     changes += [
         Remove(entry_id, msgspec.Raw(ours.records[entry_id].line), "deleted by hand")
         for entry_id in plan.removed
+    ]
+    # The journal has to know: stored here again and not folded before a crash, the entry would
+    # be missing from the file once more, and a start could not tell for whose removal.
+    changes += [
+        Remove(entry_id, msgspec.Raw(line), "deleted by hand", kept=False)
+        for entry_id, line in plan.agreed.items()
     ]
     origin = Origin(command=HAND_EDIT, user=HAND_EDITOR.user, at_utc=side.clock())
     side.writer.adopt(origin, changes, records)

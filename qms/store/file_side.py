@@ -25,6 +25,13 @@ class Held(msgspec.Struct, frozen=True):
     identity: FileIdentity | None
 
 
+class Unsettled(msgspec.Struct, frozen=True):
+    """A file that lacks entries, and when it was first seen like this."""
+
+    identity: FileIdentity | None
+    since: float
+
+
 class Previous(msgspec.Struct):
     """A file that a fold replaced, as last seen, and since when nobody wrote into it."""
 
@@ -32,6 +39,8 @@ class Previous(msgspec.Struct):
     image: Image
     since: float
     is_written: bool = False
+    missing: set[str] = set()
+    """Entries that a late write lacks so far: taken out, or still on their way into it."""
 
 
 class CutOff(msgspec.Struct):
@@ -82,6 +91,8 @@ class FileSide:
         self.cut_off: CutOff | None = None
         """The fold that is under way, or was when something failed."""
         self.held: Held | None = None
+        self.unsettled: Unsettled | None = None
+        """The file that a look left alone, since it may be half written."""
         self.newer: list[str] = []
         """Entries of a schema version that this server does not know."""
         self.suspects: Suspects = {}

@@ -2,9 +2,11 @@
 
 import time
 
+import msgspec
+
 from qms.store.adopt import adopt
 from qms.store.file_side import FileSide, Previous
-from qms.store.image import LineProblem, read_image
+from qms.store.image import FileReading, LineProblem, read_image
 from qms.store.merge import merge, missing_ids, must_hold, spoiled_ids
 
 _WATCHED = 4
@@ -21,6 +23,8 @@ def take_late_writes(side: FileSide, *, is_last: bool = False) -> None:
         data = side.entries.written_late(previous.file)
         if data is not None:
             _take(side, previous, data)
+        elif previous.missing:
+            _take_out(side, previous)
     oldest = time.monotonic() - side.writer.options.keep_previous_s
     quiet = [one for one in side.previous if not one.is_written]
     surplus = quiet[: max(0, len(quiet) - _WATCHED)]
@@ -40,13 +44,25 @@ def _take(side: FileSide, previous: Previous, data: bytes) -> None:
     reading.image.identity = previous.file.identity
     gone = missing_ids(base, reading.image)
     spoiled = spoiled_ids(before, reading.image, gone)
-    gone -= spoiled
-    if must_hold(len(base), len(gone)) or not reading.image.taken_ids():
+    if must_hold(len(base), len(gone - spoiled)) or not reading.image.taken_ids():
         return  # most likely an editor in the middle of writing: look again
-    reading.image.kept = {entry_id: base[entry_id] for entry_id in spoiled}
+    reading.image.kept = {entry_id: base[entry_id] for entry_id in gone}
     with side.writer.lock:
-        adopt(side, merge(base, reading.fresh, gone, side.writer.view), reading)
-    previous.image = reading.image
+        adopt(side, merge(base, reading.fresh, set(), side.writer.view), reading)
+    previous.image, previous.missing = reading.image, gone - spoiled
+
+
+def _take_out(side: FileSide, previous: Previous) -> None:
+    """Take a late write's removals once nobody has written for a while: it is whole then."""
+    if time.monotonic() - previous.since < side.writer.options.settle_torn_s:
+        return
+    image, gone = previous.image, previous.missing
+    with side.writer.lock:
+        plan = merge(image.lines_by_id(), {}, gone, side.writer.view)
+        # The base of the store is another one: what is gone already need not move it.
+        adopt(side, msgspec.structs.replace(plan, agreed={}), FileReading(image=image, fresh={}))
+    image.kept = {one: line for one, line in image.kept.items() if one not in gone}
+    previous.missing = set()
 
 
 def _keep_unreadable(side: FileSide, previous: Previous) -> None:

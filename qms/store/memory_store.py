@@ -30,7 +30,7 @@ from qms.store.options import (
     StoreOptions,
     StoreStatus,
 )
-from qms.store.reload import read_file, reload
+from qms.store.reload import look, read_file, reload
 from qms.store.superseded import Supersession
 from qms.store.suspects import suspect_problems, suspects_in
 from qms.store.view import Record, StoreView
@@ -149,8 +149,12 @@ class MemoryStore:
         """Return the seconds until a fold is due, or None when there is nothing to fold."""
         return fold_due_in(self._side, now)
 
+    def look(self) -> ReloadReport:
+        """Take what a person changed in `entries.jsonl`, unless it may be half written."""
+        return look(self._side)
+
     def reload(self) -> ReloadReport:
-        """Look at `entries.jsonl` and take what a person changed."""
+        """Take `entries.jsonl` as it is now: whoever asks knows that it is whole."""
         return reload(self._side)
 
     def accept_held(self) -> ReloadReport:

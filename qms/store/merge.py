@@ -32,6 +32,8 @@ class Merge(msgspec.Struct, frozen=True, kw_only=True):
     """Entries to take from the file."""
     removed: list[str]
     """Entries that the person took out."""
+    agreed: dict[str, bytes]
+    """Entries that both sides took out, with their lines: nothing changes but the base."""
     lost: dict[str, Record]
     """The server's versions that give way to the person's, by id."""
 
@@ -72,6 +74,7 @@ def merge(
     """
     put: dict[str, GoodLine] = {}
     removed: list[str] = []
+    agreed: dict[str, bytes] = {}
     lost: dict[str, Record] = {}
     for entry_id, theirs in fresh.items():
         before, current = base.get(entry_id), ours.get(entry_id)
@@ -87,11 +90,12 @@ def merge(
     for entry_id in gone:
         current = ours.get(entry_id)
         if current is None:
+            agreed[entry_id] = base[entry_id]
             continue
         removed.append(entry_id)
         if entry_id in unseen or _changed(base[entry_id], current):
             lost[entry_id] = current
-    return Merge(put=put, removed=removed, lost=lost)
+    return Merge(put=put, removed=removed, agreed=agreed, lost=lost)
 
 
 def unseen_ids(

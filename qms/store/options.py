@@ -32,6 +32,10 @@ class StoreOptions(msgspec.Struct, frozen=True, kw_only=True):
     """How often a store that does not take writes looks whether it can again."""
     keep_previous_s: float = 60.0
     """How long the file before a fold is watched for an editor that still writes into it."""
+    settle_s: float = 0.3
+    """How long a file that lacks entries has to stay as it is before they count as taken out."""
+    settle_torn_s: float = 3.0
+    """The same for a file that ends amid a line: somebody is most likely still writing it."""
 
 
 class FoldOutcome(StrEnum):

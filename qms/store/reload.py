@@ -6,7 +6,7 @@ the base, merge, journal, show.
 
 import logging
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from qms.codec.hand_lines import NEWER_SCHEMA, is_utf16
@@ -16,7 +16,7 @@ from qms.files.base import digest_of
 from qms.files.entries import FileState
 from qms.store.adopt import adopt
 from qms.store.cut_off import find_parent, possibly_taken_out
-from qms.store.file_side import FileSide, Held
+from qms.store.file_side import FileSide, Held, Unsettled
 from qms.store.image import FileReading, Image, read_image
 from qms.store.late_writes import take_late_writes
 from qms.store.merge import (
@@ -35,23 +35,32 @@ log = logging.getLogger(__name__)
 _UNSETTLED = ReloadReport(settled=False)
 
 
+def look(side: FileSide) -> ReloadReport:
+    """Take what a person changed, unless the file may be half written: then look again later."""
+    return _guarded(side, lambda: _reload(side, None, is_careful=True))
+
+
 def reload(side: FileSide, *, take_deletions: bool | None = None) -> ReloadReport:
-    """Look at the file and take what a person changed.
+    """Take what a person changed; the file is whole, as far as the caller knows.
 
     `take_deletions` decides about a held file: take it as it is, or only what was added and
     changed in it.
     """
+    return _guarded(side, lambda: _reload(side, take_deletions, is_careful=False))
+
+
+def _guarded(side: FileSide, work: Callable[[], ReloadReport]) -> ReloadReport:
     with side.lock:
         try:
             take_late_writes(side)
-            return _reload(side, take_deletions)
+            return work()
         except OSError as error:
             log.warning("reload postponed", extra={"project": side.project, "reason": str(error)})
             side.failure = f"entries.jsonl cannot be read or taken: {error.strerror or error}"
             return _UNSETTLED
 
 
-def _reload(side: FileSide, take_deletions: bool | None) -> ReloadReport:
+def _reload(side: FileSide, take_deletions: bool | None, *, is_careful: bool) -> ReloadReport:
     if take_deletions is None:
         identity = side.entries.identity()
         if identity == (side.held.identity if side.held else side.image.identity):
@@ -68,9 +77,29 @@ def _reload(side: FileSide, take_deletions: bool | None) -> ReloadReport:
     base = side.base_lines()
     reading = read_file(side, state)
     reading.image.digest = digest
+    if is_careful and not _is_settled(side, reading, base, state.data or b""):
+        return _UNSETTLED
     report = take(side, reading, base, take_deletions=take_deletions)
     _measure(report, time.monotonic() - began)
     return report
+
+
+def _is_settled(side: FileSide, reading: FileReading, base: dict[str, bytes], data: bytes) -> bool:
+    """Say whether what the file lacks was taken out, or may still be on its way into it.
+
+    An editor that truncates and writes may be stopped between two pieces for any time.
+    """
+    identity = reading.image.identity
+    if identity is None or not missing_ids(base, reading.image):
+        side.unsettled = None
+        return True
+    now = time.monotonic()
+    if side.unsettled is None or side.unsettled.identity != identity:
+        side.unsettled = Unsettled(identity, now)
+    last = len(reading.image.raws) - 1
+    is_torn = not data.endswith(b"\n") and any(one.index == last for one in reading.image.problems)
+    options = side.writer.options
+    return now - side.unsettled.since >= (options.settle_torn_s if is_torn else options.settle_s)
 
 
 def _measure(report: ReloadReport, seconds: float) -> None:
@@ -172,6 +201,7 @@ def settle(side: FileSide, reading: FileReading, *, back_into_file: Iterable[str
     if side.cut_off is not None and side.cut_off.is_in_place is None:
         side.cut_off.is_in_place = False
     side.held = None
+    side.unsettled = None
     side.failure = None
     _note_newer(side, reading)
     side.writer.set_pending(pending)

@@ -1,5 +1,6 @@
 """Hand edits against server writes, one careful step at a time; each scene live and offline."""
 
+import math
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 from qms.store import image as image_module
 from qms.store import reload as reload_module
 from qms.store.merge import Merge
+from qms.store.options import StoreOptions
 from tests.support.boxes import StoreBox, entry, line_of, statement
 
 Scene = Callable[[StoreBox], object]
@@ -148,7 +150,7 @@ def test_the_scenes_notice_a_merge_that_ignores_the_base(
 ) -> None:
     def blind(base: Any, fresh: Any, gone: set[str], ours: Any, *rest: Any) -> Merge:
         put = {key: good for key, good in fresh.items() if key in base or key not in ours.records}
-        return Merge(put=put, removed=sorted(gone), lost={})
+        return Merge(put=put, removed=sorted(gone), agreed={}, lost={})
 
     honest = image_module.read_image
     monkeypatch.setattr(reload_module, "merge", blind)
@@ -290,6 +292,26 @@ def test_a_late_write_before_the_next_fold_is_not_swept_away_by_it(tmp_store: St
 
 
 @pytest.mark.fault("F13")
+@pytest.mark.parametrize(("settle_s", "left"), [(0.0, ["b", "c"]), (math.inf, ["a", "b", "c"])])
+def test_what_a_late_write_lacks_is_taken_out_once_it_has_come_to_rest(
+    tmp_path: Path, settle_s: float, left: list[str]
+) -> None:
+    box = StoreBox(tmp_path, options=StoreOptions(settle_torn_s=settle_s))
+    box.put(statement("a", "one"), statement("b", "two"))
+    box.fold()
+    with box.path.open("r+b") as editor:
+        box.put(statement("c", "three"))
+        box.fold()
+        editor.truncate(0)
+        editor.write(TWO + b"\n")
+    box.store.look()
+    box.store.look()
+    box.fold()
+
+    assert sorted(box.documents()) == left
+
+
+@pytest.mark.fault("F13")
 def test_a_late_write_that_takes_several_folds_is_taken_whole(tmp_store: StoreBox) -> None:
     count = 8
     tmp_store.put(*(statement(f"e{number}", f"text {number}") for number in range(count)))
@@ -337,6 +359,82 @@ def test_a_slow_save_in_place_is_taken_whole(tmp_store: StoreBox) -> None:
     for number in range(count):
         assert tmp_store.text(f"e{number}") == f"by hand {number}"
     assert tmp_store.text("other") == f"{count - 1}"
+
+
+def half_written(box: StoreBox, *, torn: bool) -> bytes:
+    """Have an editor stop amid its save, within a line or between two; return the whole text."""
+    box.put(*(statement(f"e{number}", f"text {number}") for number in range(8)))
+    box.fold()
+    whole = box.path.read_bytes()
+    end = whole.index(b"\n", len(whole) // 2) + 1
+    box.save(whole[: end - 20 if torn else end])
+    return whole
+
+
+WAITING = StoreOptions(settle_s=math.inf, settle_torn_s=math.inf)
+
+
+@pytest.mark.fault("F13")
+@pytest.mark.parametrize("torn", [True, False], ids=["amid a line", "between lines"])
+def test_a_look_waits_until_a_file_that_lacks_entries_has_come_to_rest(
+    tmp_path: Path, torn: bool
+) -> None:
+    box = StoreBox(tmp_path, options=WAITING)
+    whole = half_written(box, torn=torn)
+
+    assert not box.store.look().settled
+    assert not box.store.look().settled
+    assert len(box.documents()) == 8
+
+    box.save(whole.replace(b"text 1", b"by hand"))
+
+    assert box.store.look().settled
+    assert len(box.documents()) == 8
+    assert box.text("e1") == "by hand"
+
+
+@pytest.mark.fault("F13")
+@pytest.mark.parametrize(("torn", "is_taken"), [(True, False), (False, True)])
+def test_a_file_that_ends_amid_a_line_has_to_rest_longer(
+    tmp_path: Path, torn: bool, is_taken: bool
+) -> None:
+    box = StoreBox(tmp_path, options=StoreOptions(settle_s=0, settle_torn_s=math.inf))
+    half_written(box, torn=torn)
+
+    assert box.store.look().settled is is_taken
+    assert (len(box.documents()) < 8) is is_taken
+
+
+@pytest.mark.fault("F13")
+def test_whoever_asks_for_a_reload_says_that_the_file_is_whole(tmp_path: Path) -> None:
+    box = StoreBox(tmp_path, options=WAITING)
+    half_written(box, torn=False)
+
+    assert box.store.reload().removed
+
+
+@pytest.mark.fault("F13")
+@pytest.mark.parametrize("live", [True, False], ids=["live", "offline"])
+def test_what_both_sides_removed_and_the_server_stored_again_stays(
+    tmp_store: StoreBox, live: bool
+) -> None:
+    tmp_store.put(statement("a", "one"), statement("b", "two"), entry("c"))
+    tmp_store.fold()
+    tmp_store.remove("a")
+    person(tmp_store, TWO, line_of(entry("c")))
+    tmp_store.store.reload()
+    tmp_store.put(statement("a", "again"))
+    if not live:
+        tmp_store.crash()
+    person(tmp_store, line_of(statement("b", "by hand")), line_of(entry("c")))
+    tmp_store.store.reload()
+
+    for _ in range(2):
+        assert tmp_store.text("a") == "again"
+        assert tmp_store.text("b") == "by hand"
+        assert tmp_store.conflict_texts() == []
+        tmp_store.fold()
+        tmp_store.reopen()
 
 
 @pytest.mark.fault("F13")

@@ -156,7 +156,7 @@ def run(box: StoreBox, operations: int, ways: list[str], edits: int) -> list[str
 
     def keep() -> None:
         while not done.is_set():
-            store.reload()
+            store.look()
             store.fold()
 
     with ThreadPoolExecutor(WRITERS + 1) as pool:
@@ -232,7 +232,7 @@ def test_the_oracle_notices_a_merge_that_keeps_no_copies(
 
     def careless(*arguments: object) -> merge_module.Merge:
         plan = honest(*arguments)  # type: ignore[arg-type]
-        return merge_module.Merge(put=plan.put, removed=plan.removed, lost={})
+        return merge_module.Merge(put=plan.put, removed=plan.removed, agreed={}, lost={})
 
     monkeypatch.setattr(reload_module, "merge", careless)
     tmp_store.put(statement("w", "start"))

@@ -254,12 +254,12 @@ class StumblingStore(MemoryStore):
         if name in self.failing:
             raise ValueError(f"{name} does not work")
 
-    def reload(self) -> ReloadReport:
-        self._duty("reload")
+    def look(self) -> ReloadReport:
+        self._duty("look")
         if self.unsettled_looks:
             self.unsettled_looks -= 1
             return ReloadReport(settled=False)
-        return super().reload()
+        return super().look()
 
     def fold_due_in(self, now: float) -> float | None:
         self._duty("fold")
@@ -270,7 +270,7 @@ class StumblingStore(MemoryStore):
         return super().recover()
 
 
-@pytest.mark.parametrize("failing", ["reload", "fold", "recover"])
+@pytest.mark.parametrize("failing", ["look", "fold", "recover"])
 def test_a_duty_that_raises_keeps_no_other_from_being_done(
     store: MemoryStore, clock: Clock, failing: str
 ) -> None:
@@ -281,15 +281,15 @@ def test_a_duty_that_raises_keeps_no_other_from_being_done(
 
     assert keeper.tick() > 0
 
-    assert stumbling.calls == ["reload", "fold", "recover"]
+    assert stumbling.calls == ["look", "fold", "recover"]
 
 
 def test_the_thread_survives_what_its_duties_raise(store: MemoryStore, folder: Path) -> None:
     stumbling = StumblingStore(store)
-    stumbling.failing = {"reload", "fold", "recover"}
+    stumbling.failing = {"look", "fold", "recover"}
     keeper = Keeper(stumbling, QUICK)
     keeper.start()
-    eventually(lambda: {"reload", "fold", "recover"} <= set(stumbling.calls))
+    eventually(lambda: {"look", "fold", "recover"} <= set(stumbling.calls))
 
     stumbling.failing = set()
     edit_by_hand(folder / "entries.jsonl", "old text", "new text")
@@ -319,6 +319,7 @@ def test_a_held_file_is_not_folded_over_and_does_not_make_the_keeper_spin(
     store: MemoryStore, keeper: Keeper, clock: Clock, folder: Path
 ) -> None:
     (folder / "entries.jsonl").write_bytes(b"")
+    store.reload()
     clock.advance(POLL_S)
     settle(keeper)
     remember(store, "two")
