@@ -4,14 +4,14 @@ Who may do what, and when:
 
 - One thread at a time calls `apply`; it appends and never waits for a search or a commit. A search
   that starts after `apply` returned sees the change.
-- Any number of threads call `search`, `scores` and `named`. Each works on one `_State`: a searcher
+- Any number of threads call `search` and `named`. Each works on one `_State`: a searcher
   that never changes and the generations that are not in it. They share one lock for the overlay.
 - One thread at a time is inside `commit` or `rebuild` (a second one waits). It closes the current
   generation, writes the closed ones, and then swaps the state; until then they stay in the overlay.
 """
 
 import logging
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable
 from datetime import datetime
 from pathlib import Path
 from threading import Lock
@@ -179,19 +179,6 @@ class KeywordIndex:
             return []
         conditions = Conditions(wanted, now, without)
         return self._hits(lambda spoken: make_plan(query, spoken, weights), conditions, limit)
-
-    def scores(
-        self, query: KeywordQuery, ids: Sequence[str], weights: KeywordWeights = DEFAULT_WEIGHTS
-    ) -> dict[str, float]:
-        """Return what `search` would score these entries, 0 where nothing of them matches."""
-        found = dict.fromkeys(ids, 0.0)
-        if query.is_empty or not found:
-            return found
-        conditions = Conditions(only=frozenset(found))
-        found.update(
-            self._hits(lambda spoken: make_plan(query, spoken, weights), conditions, len(found))
-        )
-        return found
 
     def ideal(self, query: KeywordQuery, weights: KeywordWeights = DEFAULT_WEIGHTS) -> float:
         """Return about what an entry with every word of a query once would score here.

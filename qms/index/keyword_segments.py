@@ -227,8 +227,6 @@ class Segments:
             yield self._range(limits)
         if conditions.wanted is not None:
             yield from map(self._one_of, required_terms(conditions.wanted))
-        if conditions.only is not None:
-            yield self._any_of(conditions.only)
 
     def _group(self, clauses: Iterable[Clause]) -> "Query":
         from tantivy import Occur, Query
