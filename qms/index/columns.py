@@ -8,7 +8,7 @@ its slot (see `slots`), so such an array stays true to the ids it was made for.
 import json
 import threading
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from itertools import chain
 from typing import Any
 
@@ -21,16 +21,18 @@ from qms.domain.queries import Filter
 from qms.index.arrays import BoolArray, IntArray, grown, room_for
 from qms.index.conversations import NONE, Conversations
 from qms.index.documents import Facets
+from qms.index.keys import KeyTable
 from qms.index.postings import Postings
 from qms.index.slots import Slots
+from qms.index.traits import Traits, microseconds
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MICROSECOND = timedelta(microseconds=1)
 _NEVER = np.iinfo(np.int64).max
 _UNKNOWN = -2
 """The code of a name that no entry has ever carried; no column holds it."""
 _LEAST_DEAD = 4096
 _MANY = 32
+
+_TRAITS = ("updated", "priority", "confidence", "tier", "retention", "pinned")
 
 _KINDS = {kind: code for code, kind in enumerate(Kind)}
 _TIERS = {tier: code for code, tier in enumerate(CurationTier)}
@@ -62,6 +64,7 @@ class Columns:
 
     def __init__(self) -> None:
         self.slots = Slots()
+        self.keys = KeyTable(self.slots)
         self._codes: dict[str, int] = {}
         self._names: list[str] = []
         self._columns: dict[str, npt.NDArray[Any]] = {
@@ -81,7 +84,7 @@ class Columns:
         """Return the columns of many entries at once, as after a load; ids are distinct."""
         result = cls()
         given = list(entries)
-        result.slots = Slots(facets.header.id for facets in given)
+        result._number(Slots(facets.header.id for facets in given))
         result._count = result._live = len(given)
         result._columns = result._whole_columns(given)
         result._soonest = int(result._columns["expires"].min(initial=_NEVER))
@@ -159,8 +162,8 @@ class Columns:
         """Return, by slot, which entries are there, not expired, and match."""
         with self._lock:
             mask: BoolArray = self._column("live").copy()
-            if _instant(now) >= self._soonest:
-                mask &= self._column("expires") > _instant(now)
+            if microseconds(now) >= self._soonest:
+                mask &= self._column("expires") > microseconds(now)
             if wanted is not None:
                 for condition in self._conditions(wanted):
                     mask &= condition
@@ -169,9 +172,11 @@ class Columns:
     def expired(self, now: datetime) -> IntArray:
         """Return the slots of entries that are there and should not be any more."""
         with self._lock:
-            if _instant(now) < self._soonest:
+            if microseconds(now) < self._soonest:
                 return np.zeros(0, np.int64)
-            return np.flatnonzero(self._column("live") & (self._column("expires") <= _instant(now)))
+            return np.flatnonzero(
+                self._column("live") & (self._column("expires") <= microseconds(now))
+            )
 
     def turns(self, conversation_id: str) -> IntArray:
         """Return the slots of a conversation's turns, in order."""
@@ -196,6 +201,13 @@ class Columns:
             names = {code: self._names[code] for code in set(codes.tolist()) if code != NONE}
         return [names.get(code) for code in codes.tolist()]
 
+    def fill_traits(self, traits: Traits, rows: IntArray, slots: IntArray) -> None:
+        """Let rows of the traits have what the columns say of slots; usage is kept elsewhere."""
+        with self._lock:
+            columns = self._columns
+            for name in _TRAITS:
+                getattr(traits, name)[rows] = columns[name][slots]
+
     def latest(self, allowed: BoolArray, limit: int) -> IntArray:
         """Return the allowed slots that were changed last, the latest first."""
         with self._lock:
@@ -217,7 +229,7 @@ class Columns:
         result = Columns()
         with self._lock:
             kept = np.flatnonzero(self._column("live"))
-            result.slots = Slots(self.slots.ids_of(kept.tolist()))
+            result._number(Slots(self.slots.ids_of(kept.tolist())))
             result._codes = dict(self._codes)
             result._names = list(self._names)
             result._columns = {name: column[kept] for name, column in self._columns.items()}
@@ -227,6 +239,9 @@ class Columns:
             result._metadata = self._metadata.renumbered(kept)
             result._conversations = self._conversations.renumbered(kept)
         return result
+
+    def _number(self, slots: Slots) -> None:
+        self.slots, self.keys = slots, KeyTable(slots)
 
     def _whole_columns(self, given: Sequence[Facets]) -> dict[str, npt.NDArray[Any]]:
         """Do as `_row` for many entries, a column at a time, which takes a third of the time."""
@@ -239,8 +254,8 @@ class Columns:
             "retention": [_RETENTIONS[header.retention] for header in headers],
             "priority": [header.priority for header in headers],
             "confidence": [header.confidence for header in headers],
-            "created": [_instant(header.timestamps.created_utc) for header in headers],
-            "updated": [_instant(header.timestamps.updated_utc) for header in headers],
+            "created": [microseconds(header.timestamps.created_utc) for header in headers],
+            "updated": [microseconds(header.timestamps.updated_utc) for header in headers],
             "expires": [_end(header) for header in headers],
             "namespace": self._many_codes([header.namespace for header in headers]),
             "epic_slug": self._many_codes([header.epic_slug for header in headers]),
@@ -272,8 +287,8 @@ class Columns:
             _RETENTIONS[header.retention],
             header.priority,
             header.confidence,
-            _instant(header.timestamps.created_utc),
-            _instant(header.timestamps.updated_utc),
+            microseconds(header.timestamps.created_utc),
+            microseconds(header.timestamps.updated_utc),
             _end(header),
             self._code(header.namespace),
             self._code(header.epic_slug),
@@ -336,13 +351,13 @@ class Columns:
 
     def _when(self, wanted: Filter) -> Iterator[BoolArray]:
         if wanted.created_after is not None:
-            yield self._column("created") >= _instant(wanted.created_after)
+            yield self._column("created") >= microseconds(wanted.created_after)
         if wanted.created_before is not None:
-            yield self._column("created") < _instant(wanted.created_before)
+            yield self._column("created") < microseconds(wanted.created_before)
         if wanted.updated_after is not None:
-            yield self._column("updated") >= _instant(wanted.updated_after)
+            yield self._column("updated") >= microseconds(wanted.updated_after)
         if wanted.updated_before is not None:
-            yield self._column("updated") < _instant(wanted.updated_before)
+            yield self._column("updated") < microseconds(wanted.updated_before)
 
     def _column(self, name: str) -> npt.NDArray[Any]:
         return self._columns[name][: self._count]
@@ -384,7 +399,7 @@ def _end(header: Header) -> int:
     """Return when an entry expires."""
     if header.ttl_utc is None or header.is_permanent:
         return _NEVER
-    return _instant(header.ttl_utc)
+    return microseconds(header.ttl_utc)
 
 
 def _fact_tokens(facets: Facets) -> list[int]:
@@ -423,8 +438,3 @@ def _with_one_form_of_numbers(value: Any) -> Any:
             return [_with_one_form_of_numbers(item) for item in value]
         case _:
             return value
-
-
-def _instant(moment: datetime) -> int:
-    """Return microseconds since 1970, without the rounding that a float would bring."""
-    return (moment - _EPOCH) // _MICROSECOND

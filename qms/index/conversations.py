@@ -180,7 +180,7 @@ def _bounded(ordinal: int | None) -> int:
 
 def _taken(column: npt.NDArray[np.int32], slots: IntArray) -> IntArray:
     """Return the column's values at slots, `NONE` for slots beyond it."""
-    result = np.full(len(slots), NONE, np.int64)
-    inside = slots < len(column)
-    result[inside] = column[slots[inside]]
-    return result
+    if not len(column):
+        return np.full(len(slots), NONE, np.int64)
+    found = column.take(slots, mode="clip")
+    return np.where(slots < len(column), found, NONE).astype(np.int64)

@@ -4,7 +4,7 @@ Who may do what, and when:
 
 - One thread at a time calls `apply`; it appends and never waits for a search or a commit. A search
   that starts after `apply` returned sees the change.
-- Any number of threads call `search`, `scores` and `named`. Each works on one `_State`: a searcher
+- Any number of threads call `search` and `named`. Each works on one `_State`: a searcher
   that never changes and the generations that are not in it. They share one lock for the overlay.
 - One thread at a time is inside `commit` or `rebuild` (a second one waits). It closes the current
   generation, writes the closed ones, and then swaps the state; until then they stay in the overlay.
@@ -18,11 +18,13 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 import msgspec
+import numpy as np
 
 from qms.domain.errors import UnavailableError
 from qms.domain.queries import Filter
 from qms.fsio.disk import Disk
 from qms.index.documents import IndexDocument
+from qms.index.keys import key_of, keys_of
 from qms.index.keyword_fields import EXACT, NAMES, STEM, field_tokens, main_languages
 from qms.index.keyword_files import (
     FORMAT,
@@ -45,12 +47,12 @@ from qms.index.keyword_query import (
 from qms.index.keyword_segments import (
     SCHEMA_FINGERPRINT,
     FileStatistics,
+    KeyHits,
     Segments,
     Tally,
     WriterDiedError,
     WriterFactory,
     Written,
-    key_of,
     open_writer,
 )
 from qms.index.keyword_summary import Summary
@@ -78,6 +80,9 @@ _WRITE_ATTEMPTS = 2
 
 Hit = tuple[str, float]
 _MakePlan = Callable[[tuple[str, ...]], Plan]
+
+
+_NO_HITS = KeyHits(np.zeros(0, np.uint64), np.zeros(0))
 
 
 class _State(msgspec.Struct, frozen=True):
@@ -171,27 +176,28 @@ class KeywordIndex:
         without: Collection[str] = (),
         weights: KeywordWeights = DEFAULT_WEIGHTS,
     ) -> list[Hit]:
-        """Return the ids and scores of the best entries, best first.
+        """Return the ids and scores of the best entries, best first; `find` costs less."""
+        hits = self.find(query, wanted, limit, now=now, without=without, weights=weights)
+        return self._named_hits(hits)
+
+    def find(
+        self,
+        query: KeywordQuery,
+        wanted: Filter | None = None,
+        limit: int = 200,
+        *,
+        now: datetime | None = None,
+        without: Collection[str] = (),
+        weights: KeywordWeights = DEFAULT_WEIGHTS,
+    ) -> KeyHits:
+        """Return the keys and scores of the best entries, best first.
 
         Only entries that pass the filter, live `now` and are not among `without` are looked at.
         """
         if query.is_empty or limit <= 0:
-            return []
+            return _NO_HITS
         conditions = Conditions(wanted, now, without)
         return self._hits(lambda spoken: make_plan(query, spoken, weights), conditions, limit)
-
-    def scores(
-        self, query: KeywordQuery, ids: Sequence[str], weights: KeywordWeights = DEFAULT_WEIGHTS
-    ) -> dict[str, float]:
-        """Return what `search` would score these entries, 0 where nothing of them matches."""
-        found = dict.fromkeys(ids, 0.0)
-        if query.is_empty or not found:
-            return found
-        conditions = Conditions(only=frozenset(found))
-        found.update(
-            self._hits(lambda spoken: make_plan(query, spoken, weights), conditions, len(found))
-        )
-        return found
 
     def ideal(self, query: KeywordQuery, weights: KeywordWeights = DEFAULT_WEIGHTS) -> float:
         """Return about what an entry with every word of a query once would score here.
@@ -222,13 +228,13 @@ class KeywordIndex:
         if not plan.scored:
             return []
         hits = self._hits(lambda _: plan, Conditions(wanted, now, without), limit)
-        return [entry_id for entry_id, _ in hits]
+        return [entry_id for entry_id, _ in self._named_hits(hits)]
 
     def snippet(self, query: KeywordQuery, document: IndexDocument) -> str:
         """Return the place in an entry's text that answers a query best, its words marked."""
         return snippet(query, document.text)
 
-    def _hits(self, make: _MakePlan, conditions: Conditions, limit: int) -> list[Hit]:
+    def _hits(self, make: _MakePlan, conditions: Conditions, limit: int) -> KeyHits:
         self._help()
         state, limit = self._state, min(limit, MAX_HITS)
         if all(generation.is_empty for generation in state.generations):
@@ -243,7 +249,7 @@ class KeywordIndex:
             outdated = overlay.outdated(known)
         outside = msgspec.structs.replace(conditions, without={*conditions.without, *outdated})
         hits = self._file_hits(state, plan, outside, limit, boosts.__getitem__)
-        return sorted([*hits, *pending], key=lambda hit: (-hit[1], hit[0]))[:limit]
+        return _merged(hits, pending, limit)
 
     def _help(self) -> None:
         """Commit what a large import has left, or wait for who does; the search then sees it."""
@@ -261,13 +267,22 @@ class KeywordIndex:
         conditions: Conditions,
         limit: int,
         boost: Callable[[Clause], float] | None = None,
-    ) -> list[Hit]:
+    ) -> KeyHits:
         if not state.files.documents or not plan.scored:
-            return []
+            return _NO_HITS
         query = self._segments.query(plan, conditions, boost)
-        known = self._known_ids(state)
-        hits = self._segments.search(state.searcher, query, limit)
-        return [(known[key], score) for key, score in hits if key in known]
+        return self._segments.search(state.searcher, query, limit)
+
+    def _named_hits(self, hits: KeyHits) -> list[Hit]:
+        state = self._state
+        pending = {
+            key: entry_id
+            for generation in state.generations
+            for entry_id, key in generation.keys.items()
+        }
+        known = pending | self._known_ids(state)
+        found = zip(hits.keys.tolist(), hits.scores.tolist(), strict=True)
+        return [(known[key], score) for key, score in found if key in known]
 
     def _known_ids(self, state: _State) -> dict[int, str]:
         if self._ids is None:
@@ -381,3 +396,11 @@ class KeywordIndex:
             )
         except OSError as error:
             raise UnavailableError("the keyword index cannot be saved now") from error
+
+
+def _merged(hits: KeyHits, pending: Sequence[Hit], limit: int) -> KeyHits:
+    """Return the best of what files and overlay have, best first."""
+    keys = np.concatenate((hits.keys, keys_of(entry_id for entry_id, _ in pending)))
+    scores = np.concatenate((hits.scores, np.array([score for _, score in pending], np.float64)))
+    order = np.lexsort((keys, -scores))[:limit]
+    return KeyHits(keys[order], scores[order])

@@ -136,13 +136,11 @@ class Conditions(msgspec.Struct, frozen=True):
     wanted: Filter | None = None
     now: datetime | None = None
     without: Collection[str] = ()
-    only: Collection[str] | None = None
 
     def allow(self, document: IndexDocument) -> bool:
         """Say whether they hold for an entry that is not in the files yet."""
         return (
-            (self.only is None or document.id in self.only)
-            and document.id not in self.without
+            document.id not in self.without
             and (self.now is None or not is_expired(document.header, self.now))
             and (self.wanted is None or _matches(self.wanted, document))
         )

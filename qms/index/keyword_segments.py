@@ -6,11 +6,14 @@ checksums of the files stay true, and its buffers cost nothing while nobody writ
 
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator
-from hashlib import blake2b
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from qms.index.documents import IndexDocument
+from qms.index.keys import KeyArray, key_of
 from qms.index.keyword_fields import TEXT_FIELDS, FieldTokens
 from qms.index.keyword_filter import (
     CONFIDENCE,
@@ -57,9 +60,11 @@ class WriterDiedError(Exception):
     """Tantivy's writer could not finish; the message says why."""
 
 
-def key_of(entry_id: str) -> int:
-    """Return the number that stands for an id in the files, where a number is read far faster."""
-    return int.from_bytes(blake2b(entry_id.encode(), digest_size=8).digest(), "big")
+class KeyHits(NamedTuple):
+    """Entries by their keys, with their scores, best first."""
+
+    keys: KeyArray
+    scores: NDArray[np.float64]
 
 
 class Tally:
@@ -187,13 +192,11 @@ class Segments:
         """Return every id that the files know, some of which may have been removed since."""
         return [entry_id for entry_id, _ in searcher.terms_with_prefix(_ID, "")]
 
-    def search(self, searcher: "Searcher", query: "Query", limit: int) -> list[tuple[int, float]]:
+    def search(self, searcher: "Searcher", query: "Query", limit: int) -> "KeyHits":
         """Return the keys and scores of the best hits, best first."""
         hits = searcher.search(query, limit, count=False).hits
         keys = searcher.fast_field_values(_KEY, [address for _, address in hits])
-        return [
-            (int(key), score) for key, (score, _) in zip(keys, hits, strict=True) if key is not None
-        ]
+        return KeyHits(np.array(keys, np.uint64), np.array([score for score, _ in hits]))
 
     def query(
         self,
@@ -227,8 +230,6 @@ class Segments:
             yield self._range(limits)
         if conditions.wanted is not None:
             yield from map(self._one_of, required_terms(conditions.wanted))
-        if conditions.only is not None:
-            yield self._any_of(conditions.only)
 
     def _group(self, clauses: Iterable[Clause]) -> "Query":
         from tantivy import Occur, Query

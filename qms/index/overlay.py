@@ -11,9 +11,10 @@ import msgspec
 
 from qms.index.bm25 import K1, idf, norm_line, phrase_frequency, stored_length
 from qms.index.documents import IndexDocument
+from qms.index.keys import key_of
 from qms.index.keyword_fields import TEXT_FIELDS, FieldTokens, field_tokens
 from qms.index.keyword_query import Clause, Plan
-from qms.index.keyword_segments import FileStatistics, key_of
+from qms.index.keyword_segments import FileStatistics
 
 
 class Change(msgspec.Struct, frozen=True):

@@ -57,10 +57,11 @@ def unit_query(vector: Any, dimension: int, field: str = "query.embedding") -> F
     Raises:
         InvalidInputError: as `unit_vectors`, or there are several.
     """
-    if isinstance(vector, np.ndarray) and vector.dtype == np.float32 and vector.ndim == 1:
+    if isinstance(vector, np.ndarray) and vector.dtype.kind == "f" and vector.ndim == 1:
         square = float(vector @ vector)  # after a scan nothing is cached: few calls count
         if len(vector) == dimension and _PLAIN_LEAST < square < _PLAIN_MOST:
-            return vector * np.float32(square**-0.5)
+            plain: FloatArray = (vector * vector.dtype.type(square**-0.5)).astype(np.float32)
+            return plain
     rows = unit_vectors(vector, dimension, field)
     if len(rows) != 1:
         raise invalid(field, "must be one vector")

@@ -94,7 +94,9 @@ class Pieces:
         if len(rows) > _COSINE_ROWS:
             parts = np.split(rows, range(_COSINE_ROWS, len(rows), _COSINE_ROWS))
             return np.concatenate([self.cosines(part, query, exact=exact) for part in parts])
-        return cosines(self.high[rows], self.low[rows] if exact else None, query)
+        # `take` copies whole rows and is faster than an index in brackets.
+        low = self.low.take(rows, axis=0) if exact else None
+        return cosines(self.high.take(rows, axis=0), low, query)
 
     def candidates(
         self, query: FloatArray, limit: int, mask: BoolArray

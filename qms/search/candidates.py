@@ -16,6 +16,8 @@ import numpy as np
 from qms.domain.entry import split_id
 from qms.index.arrays import BoolArray, FloatArray, IntArray
 from qms.index.keyword_query import KeywordQuery
+from qms.index.keyword_segments import KeyHits
+from qms.index.traits import Traits
 from qms.index.vector_moments import Moments
 from qms.search.hits import NOBODY, Candidates, Column, Exact, Hits
 from qms.search.query import Question
@@ -72,14 +74,12 @@ class _Found(msgspec.Struct):
         may_be_shown = slot is not None and slot < len(self.allowed) and self.allowed[slot]
         return slot if may_be_shown else None
 
-    def shown(self, hits: Sequence[tuple[str, float]]) -> _Scored:
+    def shown(self, hits: KeyHits) -> _Scored:
         """Return the hits that may be shown."""
-        known = self.source.columns.slots.find_all([entry_id for entry_id, _ in hits])
-        slots = np.array(known, np.int64)
-        scores = np.array([score for _, score in hits], np.float64)
+        slots = self.source.columns.keys.find(hits.keys)
         inside = np.flatnonzero((slots >= 0) & (slots < len(self.allowed)))
         inside = inside[self.allowed[slots[inside]]]
-        return _Scored(slots[inside], scores[inside])
+        return _Scored(slots[inside], hits.scores[inside])
 
 
 def find_candidates(sources: Sequence[Source], question: Question) -> list[Candidates]:
@@ -106,14 +106,24 @@ def find_latest(sources: Sequence[Source], question: Question) -> list[Candidate
 def find_vectors(sources: Sequence[Source], hits: Hits, dimension: int) -> FloatArray:
     """Return the vector of each hit (the middle of its pieces), zeros where it has none."""
     result = np.zeros((len(hits), dimension), np.float32)
-    owners = np.array(hits.sources, np.int64)
     for number, source in enumerate(sources):
-        rows = np.flatnonzero(owners == number)
-        found = [source.columns.slots.find(hits.ids[row]) for row in rows.tolist()]
+        rows = np.flatnonzero(hits.sources == number)
         if source.vectors is not None and len(rows):
-            slots = np.array([NOBODY if slot is None else slot for slot in found], np.int64)
-            result[rows] = source.vectors.centres(slots)
+            result[rows] = source.vectors.centres(hits.slots[rows])
     return result
+
+
+def find_traits(sources: Sequence[Source], hits: Hits) -> Traits:
+    """Return what each hit is, beside what it says."""
+    traits = Traits.empty(len(hits))
+    for number, source in enumerate(sources):
+        rows = np.flatnonzero(hits.sources == number)
+        slots = hits.slots[rows]
+        source.columns.fill_traits(traits, rows, slots)
+        if source.usage:
+            ids = source.columns.slots.ids_of(slots.tolist())
+            traits.usage[rows] = [source.usage.get(entry_id, 0) for entry_id in ids]
+    return traits
 
 
 def _search(source: Source, question: Question) -> _Found:
@@ -147,7 +157,7 @@ def _search_words(found: _Found, question: Question) -> None:
     keyword, query, wanted = found.source.keyword, question.keyword, question.wanted
     now, without = _unwanted(found.source, question)
     most = _per_index(question)
-    found.text = found.shown(keyword.search(query, wanted, most, now=now, without=without))
+    found.text = found.shown(keyword.find(query, wanted, most, now=now, without=without))
     if query.phrases:
         found.named = dict.fromkeys(found.text.slots.tolist(), Exact.PHRASE)
     calling = _calling(query)

@@ -5,6 +5,8 @@ neighbours at 0.3 to 0.5 and the conversation's best at 0.3 to 0.7 differ by abo
 outside of any conversation is one of its own: else turns would outweigh notes where both are kept.
 """
 
+from typing import NamedTuple
+
 import msgspec
 import numpy as np
 
@@ -34,16 +36,33 @@ DEFAULT_CONTEXT = ContextWeights()
 def add_context(found: Levelled, weights: ContextWeights = DEFAULT_CONTEXT) -> Situated:
     """Return the candidates with both scores in context."""
     around = found.candidates
+    talks = _talks(around.conversation)
     return Situated(
         levelled=found,
-        text=_in_context(found.text, around, weights),
-        vector=_in_context(found.vector, around, weights),
+        text=_in_context(found.text, around, talks, weights),
+        vector=_in_context(found.vector, around, talks, weights),
     )
 
 
-def _in_context(scores: Column, around: Candidates, weights: ContextWeights) -> Column:
+class _Talks(NamedTuple):
+    """The rows that are turns, and a number from 0 for the conversation of each."""
+
+    turns: IntArray
+    numbers: IntArray
+    talks: int
+
+
+def _talks(conversation: IntArray) -> _Talks:
+    turns = np.flatnonzero(conversation != NOBODY)
+    known, numbers = np.unique(conversation[turns], return_inverse=True)
+    return _Talks(turns, numbers, len(known))
+
+
+def _in_context(
+    scores: Column, around: Candidates, talks: _Talks, weights: ContextWeights
+) -> Column:
     beside = _at(scores, around.previous) + _at(scores, around.following)
-    best = _best_in_conversation(scores, around.conversation)
+    best = _best_in_conversation(scores, talks)
     result: Column = scores + weights.neighbours * beside + weights.conversation * best
     return result
 
@@ -53,12 +72,9 @@ def _at(scores: Column, rows: IntArray) -> Column:
     return np.where(rows == NOBODY, 0.0, scores[rows])
 
 
-def _best_in_conversation(scores: Column, conversation: IntArray) -> Column:
+def _best_in_conversation(scores: Column, talks: _Talks) -> Column:
     best = scores.copy()
-    turns = np.flatnonzero(conversation != NOBODY)
-    if len(turns):
-        _, numbers = np.unique(conversation[turns], return_inverse=True)
-        of_conversation = np.full(int(numbers.max()) + 1, -np.inf)
-        np.maximum.at(of_conversation, numbers, scores[turns])
-        best[turns] = of_conversation[numbers]
+    of_conversation = np.full(talks.talks, -np.inf)
+    np.maximum.at(of_conversation, talks.numbers, scores[talks.turns])
+    best[talks.turns] = of_conversation[talks.numbers]
     return best

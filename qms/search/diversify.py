@@ -13,7 +13,7 @@ def diversify(hits: Hits, vectors: FloatArray, *, balance: float, limit: int) ->
     exactly stay where they are.
     """
     score = hits.scores["score"]
-    called = [row for row, exact in enumerate(hits.exact) if exact is not None]
+    called = np.flatnonzero(hits.called).tolist()
     chosen: list[int] = called[:limit]
     left = [row for row in range(len(hits)) if row not in set(called)]
     likeness = np.full(len(hits), 0.0)

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from qms.search.hits import Hits
+from qms.search.hits import EXACTNESS, Hits
 from qms.search.profiles import Profile
 
 
@@ -34,4 +34,4 @@ def explain(hits: Hits, row: int, profile: Profile) -> Explanation:
         for name, column in hits.scores.items()
         if hits.ranks[name][row]
     ]
-    return Explanation(stages, hits.exact[row])
+    return Explanation(stages, EXACTNESS[hits.classes[row]])

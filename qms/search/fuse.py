@@ -12,7 +12,7 @@ import numpy as np
 
 from qms.index.arrays import IntArray
 from qms.search.context import Situated
-from qms.search.hits import Candidates, Column, Hits
+from qms.search.hits import Column, Hits
 
 
 class FusionWeights(msgspec.Struct, frozen=True, kw_only=True):
@@ -56,7 +56,7 @@ def fuse(
     text, vector = _joined([one.text for one in found]), _joined([one.vector for one in found])
     graph, speaker = _joined([one.graph for one in candidates]), _joined(speakers)
     fused = _fused(text, vector, graph, weights, speaker)
-    classes = np.concatenate([one.classes() for one in candidates] or [np.zeros(0, np.int64)])
+    classes = _numbers([one.classes() for one in candidates])
     best = np.lexsort((-fused, classes))[:most]
     scores = {
         "text": _joined([one.text for one in levelled]),
@@ -67,25 +67,12 @@ def fuse(
         "speaker": speaker,
         "fused": fused,
     }
-    return _hits(candidates, best, {name: column[best] for name, column in scores.items()})
-
-
-def _hits(candidates: Sequence[Candidates], best: IntArray, scores: dict[str, Column]) -> Hits:
-    """Return hits of the rows `best`, counted through all stores."""
-    begins = np.cumsum([0, *(len(one) for one in candidates)])
-    sources = (np.searchsorted(begins, best, side="right") - 1).tolist()
-    slots = np.concatenate([one.slots for one in candidates] or [best])[best].tolist()
-    tables = [one.table for one in candidates]
-    called = {
-        int(begin) + row: how
-        for begin, one in zip(begins, candidates, strict=False)
-        for row, how in one.exact.items()
-    }
     return Hits(
-        ids=[tables[source].id_of(slot) for source, slot in zip(sources, slots, strict=True)],
-        sources=sources,
-        exact=[called.get(row) for row in best.tolist()],
-        scores=scores,
+        tables=[one.table for one in candidates],
+        sources=np.repeat(np.arange(len(candidates)), [len(one) for one in candidates])[best],
+        slots=_numbers([one.slots for one in candidates])[best],
+        classes=classes[best],
+        scores={name: column[best] for name, column in scores.items()},
     )
 
 
@@ -96,6 +83,10 @@ def _fused(
     words = text / best if best > 0 else text
     fused = weights.text * words + weights.vector * vector + weights.graph * graph
     return np.where(fused > 0, fused * speaker, fused)
+
+
+def _numbers(columns: Sequence[IntArray]) -> IntArray:
+    return np.concatenate(columns) if columns else np.zeros(0, np.int64)
 
 
 def _joined(columns: Sequence[Column]) -> Column:

@@ -4,6 +4,7 @@ Both are tables: a row for each entry, a column for each score. Every stage adds
 rows out, so that an explanation is the table itself.
 """
 
+from collections.abc import Sequence
 from enum import StrEnum
 
 import msgspec
@@ -13,7 +14,6 @@ import numpy.typing as npt
 from qms.index.arrays import IntArray
 from qms.index.slots import Slots
 from qms.index.vector_moments import Moments
-from qms.store.view import Record
 
 Column = npt.NDArray[np.float64]
 """One score a row; NaN where a stage has nothing to say about it."""
@@ -30,8 +30,9 @@ class Exact(StrEnum):
     PHRASE = "phrase"
 
 
-CLASSES: dict[Exact | None, int] = {how: number for number, how in enumerate((*Exact, None))}
+EXACTNESS: tuple[Exact | None, ...] = (*Exact, None)
 """In which order entries come that were called for exactly, and all others after them."""
+CLASSES: dict[Exact | None, int] = {how: number for number, how in enumerate(EXACTNESS)}
 
 
 class Candidates(msgspec.Struct, frozen=True, kw_only=True):
@@ -72,30 +73,42 @@ class Candidates(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Hits(msgspec.Struct, frozen=True, kw_only=True):
-    """Entries of all stores, best first."""
+    """Entries of all stores, best first, by number: only what is answered gets its name."""
 
-    ids: list[str]
-    sources: list[int]
+    tables: Sequence[Slots]
+    """Whose slots the numbers are, for each store."""
+    sources: IntArray
     """The number of the store that holds it."""
-    exact: list[Exact | None]
+    slots: IntArray
+    classes: IntArray
+    """How exactly it was called for: a place in `EXACTNESS`."""
     scores: dict[str, Column]
     ranks: dict[str, IntArray] = {}
     """The place of each row by a score when that score was new; 0 for none."""
-    records: list[Record] = []
 
     def __len__(self) -> int:
-        return len(self.ids)
+        return len(self.slots)
+
+    @property
+    def ids(self) -> list[str]:
+        """The ids of all rows."""
+        rows = zip(self.sources.tolist(), self.slots.tolist(), strict=True)
+        return [self.tables[source].id_of(slot) for source, slot in rows]
+
+    @property
+    def called(self) -> npt.NDArray[np.bool_]:
+        """Say of each row whether it was called for exactly."""
+        return self.classes < CLASSES[None]
 
     def take(self, rows: IntArray) -> "Hits":
         """Return these rows in this order."""
-        chosen = rows.tolist()
         return Hits(
-            ids=[self.ids[row] for row in chosen],
-            sources=[self.sources[row] for row in chosen],
-            exact=[self.exact[row] for row in chosen],
+            tables=self.tables,
+            sources=self.sources[rows],
+            slots=self.slots[rows],
+            classes=self.classes[rows],
             scores={name: column[rows] for name, column in self.scores.items()},
             ranks={name: column[rows] for name, column in self.ranks.items()},
-            records=[self.records[row] for row in chosen] if self.records else [],
         )
 
     def scored(self, **columns: Column) -> "Hits":
@@ -109,11 +122,7 @@ class Hits(msgspec.Struct, frozen=True, kw_only=True):
 
     def best_first(self, name: str) -> "Hits":
         """Return the rows by a column; entries that were called for exactly stay before others."""
-        return self.take(np.lexsort((-self.scores[name], self.classes())))
-
-    def classes(self) -> IntArray:
-        """Return a number for each row: the smaller, the more exactly it was called for."""
-        return np.array([CLASSES[found] for found in self.exact], np.int64)
+        return self.take(np.lexsort((-self.scores[name], self.classes)))
 
 
 def _places(scores: Column) -> IntArray:

@@ -52,4 +52,6 @@ def _pooled(moments: Sequence[Moments]) -> Moments:
 
 
 def _standardised(cosines: Column, spread: Moments) -> Column:
-    return np.nan_to_num((cosines - spread.mean) / spread.deviation)
+    deviations = (cosines - spread.mean) / spread.deviation
+    deviations[np.isnan(deviations)] = 0.0
+    return deviations

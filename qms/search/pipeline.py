@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator, Sequence
 from datetime import datetime
+from functools import partial
 
 import msgspec
 import numpy as np
@@ -12,12 +13,17 @@ from qms.domain.ports import Embedder, Reranker
 from qms.index.arrays import FloatArray
 from qms.index.documents import index_document
 from qms.index.vector_codes import unit_query
-from qms.search.candidates import find_candidates, find_latest, find_vectors
+from qms.search.candidates import (
+    find_candidates,
+    find_latest,
+    find_traits,
+    find_vectors,
+)
 from qms.search.context import add_context
 from qms.search.diversify import diversify
 from qms.search.explain import Explanation, explain
 from qms.search.fuse import DEFAULT_FUSION, HASH_FUSION, FusionWeights, fuse, trusting
-from qms.search.hits import Exact, Hits
+from qms.search.hits import EXACTNESS, Exact, Hits
 from qms.search.level import level
 from qms.search.outcome import Mode, Skipped
 from qms.search.query import Question, SearchQuery, check_query, make_question
@@ -31,7 +37,7 @@ POOL = 100
 POOL_PER_RESULT = 3
 """How many hits the later stages see: never fewer than `POOL`, else so many for each result."""
 SPARE = 20
-"""More hits beside the pool: entries may be gone from the view that the indexes still know."""
+"""More hits than are answered: entries may be gone from the view that the indexes still know."""
 
 
 class Models(msgspec.Struct, frozen=True, kw_only=True):
@@ -134,24 +140,23 @@ def _ranked(
 ) -> tuple[Hits, list[Skipped]]:
     pool = max(POOL, POOL_PER_RESULT * question.limit)
     fusion = models.fusion_of(question.text)
-    hits = _with_records(_fused(sources, question, fusion, pool), sources, pool)
+    hits = _fused(sources, question, fusion, pool)
     reranked = rerank(
         hits,
         question.text,
         models.reranker,
         share=question.profile.rerank_share,
-        texts_of=_texts,
+        texts_of=partial(_texts, sources=sources),
     )
     hits, late = reranked.hits, reranked.skipped
-    usage = [sources[n].usage.get(i, 0) for n, i in zip(hits.sources, hits.ids, strict=True)]
-    hits = weigh(hits, question.profile, now=question.now, usage=usage)
-    balance = question.profile.mmr_lambda
+    hits = weigh(hits, find_traits(sources, hits), question.profile, now=question.now)
+    balance, most = question.profile.mmr_lambda, question.limit + SPARE
     if balance is not None and question.vector is not None:
         vectors = find_vectors(sources, hits, len(question.vector))
-        hits = diversify(hits, vectors, balance=balance, limit=question.limit)
+        hits = diversify(hits, vectors, balance=balance, limit=most)
     if question.explain:
         hits = hits.ranked()
-    chosen = hits.take(np.arange(min(question.limit, len(hits))))
+    chosen = hits.take(np.arange(min(most, len(hits))))
     return chosen, [Skipped("rerank", late)] if late else []
 
 
@@ -162,48 +167,49 @@ def _fused(
     levelled = level(find(sources, question))
     speakers = [speaker_factors(one.candidates.roles, question.words) for one in levelled]
     # A place is told among all candidates; without it, those behind the pool need not be sorted.
-    most = None if question.explain else pool + SPARE
+    most = None if question.explain else pool
     hits = fuse([add_context(one) for one in levelled], speakers, weights, most=most)
     return hits.ranked() if question.explain else hits
 
 
-def _with_records(hits: Hits, sources: Sequence[Source], limit: int) -> Hits:
-    """Return the first hits with their records; an entry that is gone from the view is no hit."""
-    rows: list[int] = []
-    records: list[Record] = []
-    for row, (number, entry_id) in enumerate(zip(hits.sources, hits.ids, strict=True)):
-        record = sources[number].view.get(entry_id)
-        if record is not None:
-            rows.append(row)
-            records.append(record)
-        if len(rows) == limit:
-            break
-    chosen = hits.take(np.array(rows, np.int64))
-    return msgspec.structs.replace(chosen, records=records)
+def _texts(hits: Hits, sources: Sequence[Source]) -> list[str]:
+    """Return what a reranker reads of each hit; nothing of one that is gone."""
+    return [
+        _text(sources[number].view.get(entry_id))
+        for number, entry_id in zip(hits.sources.tolist(), hits.ids, strict=True)
+    ]
 
 
-def _texts(hits: Hits) -> list[str]:
-    documents = [index_document(record.header, record.document()) for record in hits.records]
-    return [f"{document.own_title}\n{document.text}".strip() for document in documents]
+def _text(record: Record | None) -> str:
+    if record is None:
+        return ""
+    document = index_document(record.header, record.document())
+    return f"{document.own_title}\n{document.text}".strip()
 
 
 def _results(hits: Hits, sources: Sequence[Source], question: Question) -> list[Result]:
-    rows = zip(*(column.tolist() for column in hits.scores.values()), strict=True)
-    return [
-        Result(
-            record=hits.records[row],
-            source=sources[hits.sources[row]],
-            score=float(hits.scores["score"][row]),
-            scores={
-                name: value
-                for name, value in zip(hits.scores, values, strict=True)
-                if not math.isnan(value)
-            },
-            exact=hits.exact[row],
-            explanation=explain(hits, row, question.profile) if question.explain else None,
+    """Return the first hits; an entry that is gone from the view is none."""
+    results: list[Result] = []
+    columns = [column.tolist() for column in hits.scores.values()]
+    owners = zip(hits.sources.tolist(), hits.slots.tolist(), strict=True)
+    for row, (number, slot) in enumerate(owners):
+        if len(results) == question.limit:
+            break
+        record = sources[number].view.get(hits.tables[number].id_of(slot))
+        if record is None:
+            continue
+        scores = zip(hits.scores, (column[row] for column in columns), strict=True)
+        results.append(
+            Result(
+                record=record,
+                source=sources[number],
+                score=float(hits.scores["score"][row]),
+                scores={name: value for name, value in scores if not math.isnan(value)},
+                exact=EXACTNESS[hits.classes[row]],
+                explanation=explain(hits, row, question.profile) if question.explain else None,
+            )
         )
-        for row, values in enumerate(rows)
-    ]
+    return results
 
 
 def _mode(sources: Sequence[Source], question: Question, models: Models) -> Mode:

@@ -1,27 +1,29 @@
 """Weigh: what an entry is, beside what it says, moves its score by a profile's weights."""
 
-from collections.abc import Callable, Sequence
-from datetime import datetime, timedelta
-from typing import Any
+from collections.abc import Callable
+from datetime import datetime
 
 import numpy as np
 
-from qms.domain.entry import CurationTier, Header, Retention
+from qms.domain.entry import CurationTier, Retention
+from qms.index.traits import Traits, microseconds
 from qms.search.hits import Column, Hits
 from qms.search.profiles import Profile, RecencyShape
 
 MOST_USAGE = 50
 """From how many reads on more of them say nothing more."""
 
-_DAY = timedelta(days=1)
+_DAY = 86_400e6
+"""In microseconds."""
 _CURATION = {CurationTier.PROVISIONAL: 0.0, CurationTier.CURATED: 0.5, CurationTier.CANONICAL: 1.0}
 _RETENTION = {Retention.SHORT: 0.0, Retention.MID: 1 / 3, Retention.LONG: 1.0}
+_CURATION_BY_CODE = np.array([_CURATION[tier] for tier in CurationTier])
+_RETENTION_BY_CODE = np.array([_RETENTION[retention] for retention in Retention])
 
 
-def weigh(hits: Hits, profile: Profile, *, now: datetime, usage: Sequence[int]) -> Hits:
+def weigh(hits: Hits, traits: Traits, profile: Profile, *, now: datetime) -> Hits:
     """Return the hits by their final score, those below the profile's threshold left out."""
-    headers = [record.header for record in hits.records]
-    factors = _factors(headers, profile, now, usage)
+    factors = _factors(traits, profile, now)
     base = hits.scores[profile.base.value]
     score = profile.base_weight * base
     for name, column in factors.items():
@@ -34,29 +36,24 @@ def weigh(hits: Hits, profile: Profile, *, now: datetime, usage: Sequence[int]) 
     return weighed.best_first("score")
 
 
-def _factors(
-    headers: Sequence[Header], profile: Profile, now: datetime, usage: Sequence[int]
-) -> dict[str, Column]:
+def _factors(traits: Traits, profile: Profile, now: datetime) -> dict[str, Column]:
     """Return the columns, from 0 to 1, of the factors that the profile looks at."""
-    values: dict[str, Callable[[], Any]] = {
-        "recency": lambda: _recency(_days(headers, now), profile),
-        "priority": lambda: [header.priority / 10 for header in headers],
-        "confidence": lambda: [header.confidence for header in headers],
-        "curation": lambda: [_CURATION[header.curation_tier] for header in headers],
-        "retention": lambda: [_RETENTION[header.retention] for header in headers],
-        "usage": lambda: [min(count, MOST_USAGE) / MOST_USAGE for count in usage],
-        "pinned": lambda: [float(header.pinned) for header in headers],
+    values: dict[str, Callable[[], Column]] = {
+        "recency": lambda: _recency(_days(traits, now), profile),
+        "priority": lambda: traits.priority / 10,
+        "confidence": lambda: traits.confidence,
+        "curation": lambda: _CURATION_BY_CODE[traits.tier],
+        "retention": lambda: _RETENTION_BY_CODE[traits.retention],
+        "usage": lambda: np.minimum(traits.usage, MOST_USAGE) / MOST_USAGE,
+        "pinned": lambda: traits.pinned.astype(np.float64),
     }
     return {
-        name: np.array(values_of(), np.float64)
-        for name, values_of in values.items()
-        if getattr(profile.factors, name)
+        name: values_of() for name, values_of in values.items() if getattr(profile.factors, name)
     }
 
 
-def _days(headers: Sequence[Header], now: datetime) -> Column:
-    passed = [(now - header.timestamps.updated_utc) / _DAY for header in headers]
-    return np.maximum(0.0, np.array(passed, np.float64))
+def _days(traits: Traits, now: datetime) -> Column:
+    return np.maximum(0.0, (microseconds(now) - traits.updated) / _DAY)
 
 
 def _recency(days: Column, profile: Profile) -> Column:
@@ -77,5 +74,4 @@ def _with_cosine(score: Column, cosines: Column, share: float) -> Column:
 
 
 def _pruned(hits: Hits, least: float) -> Hits:
-    called = np.array([exact is not None for exact in hits.exact], np.bool_)
-    return hits.take(np.flatnonzero((hits.scores["relevance"] >= least) | called))
+    return hits.take(np.flatnonzero((hits.scores["relevance"] >= least) | hits.called))

@@ -25,7 +25,8 @@ from qms.telemetry import metrics
 if TYPE_CHECKING:
     from qms.search.pipeline import Models
     from qms.search.sources import Source
-    from qms.store.indexes import Built, StoreIndexes
+    from qms.store.index_making import Built
+    from qms.store.indexes import StoreIndexes
 
 log = logging.getLogger(__name__)
 

@@ -32,6 +32,12 @@ class IndexFiles:
         self._vectors: VectorFile | None = None
         self.in_memory: str | None = None
 
+    @property
+    def has_words(self) -> bool:
+        """Say whether there are words of any entry."""
+        words = self._book.words if self._book is not None else None
+        return words is not None and words.entries > 0
+
     def drop_words(self) -> None:
         """Have the words made anew, by this process or the next."""
         if self._book is None or self._book.words is None:

@@ -9,62 +9,25 @@ Everything here may be deleted from disk and is made again from the entries. Wha
 import logging
 import math
 import threading
-from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
-import msgspec
-
-from qms.codec.lines import decode_header, decode_line
-from qms.domain.changes import HAND_EDIT, ChangeSet, Put
-from qms.domain.entry import Header
+from qms.domain.changes import HAND_EDIT, ChangeSet
 from qms.domain.errors import UnavailableError
 from qms.domain.ports import Embedder
 from qms.fsio.disk import Disk
-from qms.index.columns import Columns
-from qms.index.documents import IndexDocument, index_document, line_facets
-from qms.index.keyword import KeywordIndex
 from qms.index.keyword_files import find_damage
-from qms.index.vector import VectorIndex
-from qms.store.embedding import drop_outdated, embed_records, has_vectors, is_current, mark_of
+from qms.store.embedding import embed_records, has_vectors, is_current, mark_of
+from qms.store.index_changes import changed_documents
 from qms.store.index_files import IndexFiles
+from qms.store.index_making import Built, IndexMaker, Rebuild
 from qms.store.index_saving import SavePace
 from qms.store.memory_store import MemoryStore
 from qms.store.options import IndexState, IndexStatus, Problem
-from qms.store.view import Record, StoreView
 
 log = logging.getLogger(__name__)
 
 COMMIT_FROM = 500
 """So many waiting changes are brought into the keyword files without waiting for a quiet moment."""
-
-
-class Built(msgspec.Struct, frozen=True):
-    """The indexes as they serve."""
-
-    columns: Columns
-    keyword: KeywordIndex
-    vectors: VectorIndex | None
-
-
-class Rebuild(msgspec.Struct, frozen=True):
-    """What is to be made anew besides the words."""
-
-    vectors: bool = False
-
-
-class _Documents:
-    """What is indexed of entries, decoded when somebody reads it."""
-
-    def __init__(self, records: list[Record]) -> None:
-        self._records = records
-
-    def __iter__(self) -> Iterator[IndexDocument]:
-        return (index_document(record.header, record.document()) for record in self._records)
-
-    def of(self, ids: Collection[str]) -> list[IndexDocument]:
-        """Return those of some entries."""
-        found = [record for record in self._records if record.header.id in ids] if ids else []
-        return list(_Documents(found))
 
 
 class StoreIndexes:
@@ -83,15 +46,12 @@ class StoreIndexes:
         self._backlog: dict[str, None] = {}
         self._wanted: Rebuild | None = None
         self._asked = self._finished = 0
-        self._done = self._total = 0
         self._doubt: str | None = None
         self._pace = SavePace()
         self.problem: str | None = None
         self.rests_until = 0.0
         """What failed is left alone until then, by the monotonic clock."""
-        if store.is_read_anew:
-            # At once, and not when they are made: the sequences may have caught up by then.
-            self._files.drop_words()
+        self._maker = IndexMaker(store, self._files)
         store.subscribe(self.follow)
 
     @property
@@ -125,8 +85,8 @@ class StoreIndexes:
         is_rebuilt = self.is_ready and self._wanted is not None
         return IndexStatus(
             state=IndexState.REBUILDING if is_rebuilt else state,
-            done=self._done,
-            total=self._total,
+            done=self._maker.done,
+            total=self._maker.total,
             rebuilds=self._finished,
             in_memory=self.in_memory,
         )
@@ -179,22 +139,14 @@ class StoreIndexes:
     def _make(
         self, embedder: Embedder | None, missed: list[tuple[int, ChangeSet]], wanted: Rebuild
     ) -> None:
-        view = self._store.view
-        records = self._store.in_file_order(view)
-        self._done, self._total = 0, len(records)
-        columns = Columns.of(line_facets(record.header, record.line) for record in records)
-        keyword = self._make_words(view, _Documents(records))
-        vectors = self._make_vectors(columns, embedder, wanted) if embedder else None
-        if vectors is not None:
-            drop_outdated(vectors, view)
+        made = self._maker.make(embedder, self._built, wanted)
         with self._lock:
-            built = Built(columns, keyword, vectors)
-            self._backlog = dict(_without_vectors(records, vectors)) if vectors is not None else {}
+            self._backlog = dict.fromkeys(made.backlog)
             for sequence, change_set in missed:
-                if sequence > view.sequence:
-                    self._apply(built, sequence, change_set)
-            self._built = built
-            self._done = self._total
+                if sequence > made.sequence:
+                    self._apply(made.built, sequence, change_set)
+            self._built = made.built
+            self._maker.done = self._maker.total
             self._is_ready.set()
 
     def follow(self, sequence: int, change_set: ChangeSet) -> None:
@@ -319,59 +271,8 @@ class StoreIndexes:
                 sequence = self._store.view.sequence
                 self._files.save_vectors(built.vectors, sequence=sequence, is_last=is_last)
 
-    def _make_words(self, view: StoreView, documents: _Documents) -> KeywordIndex:
-        built = self._built
-        if built is None:
-            return self._open_words(view, documents)
-        if self.in_memory:
-            return self._fresh_words(view, documents)
-        try:
-            built.keyword.rebuild(self._counted(documents), sequence=view.sequence)
-        except (KeyboardInterrupt, SystemExit):
-            raise
-        except BaseException:  # a panic of tantivy is no Exception
-            # What is on disk may be what keeps tantivy from writing.
-            log.exception("words are made in an empty folder")
-            return self._fresh_words(view, documents)
-        return built.keyword
-
-    def _open_words(self, view: StoreView, documents: _Documents) -> KeywordIndex:
-        keyword = self._files.open_words()
-        missed = self._store.uncut()
-        first = missed[0][0] if missed else view.sequence + 1
-        is_known = keyword.refused is None and not self._store.is_read_anew
-        if not is_known or not first - 1 <= keyword.sequence <= view.sequence:
-            keyword.rebuild(self._counted(documents), sequence=view.sequence)
-            return keyword
-        for sequence, change_set in missed:
-            if keyword.sequence < sequence <= view.sequence:
-                keyword.apply(sequence, *_changes(change_set, view))
-        retimed = documents.of(keyword.retimed)
-        if retimed:
-            keyword.apply(view.sequence, retimed, [])
-            keyword.retimed.clear()
-        return keyword
-
-    def _fresh_words(self, view: StoreView, documents: _Documents) -> KeywordIndex:
-        self._files.drop_words()
-        keyword = self._files.open_words()
-        keyword.rebuild(self._counted(documents), sequence=view.sequence)
-        return keyword
-
-    def _make_vectors(self, columns: Columns, embedder: Embedder, wanted: Rebuild) -> VectorIndex:
-        built = self._built
-        if built is None and not wanted.vectors:
-            return self._files.open_vectors(embedder, columns.slots)
-        if built is None or built.vectors is None or wanted.vectors:
-            return self._files.new_vectors(embedder, columns.slots)
-        return built.vectors.compacted(columns.slots)
-
-    def _counted(self, documents: Iterable[IndexDocument]) -> Iterator[IndexDocument]:
-        for self._done, document in enumerate(documents):
-            yield document
-
     def _apply(self, built: Built, sequence: int, change_set: ChangeSet) -> None:
-        put, removed = _changes(change_set, self._store.view)
+        put, removed = changed_documents(change_set, self._store.view)
         built.columns.apply(put, removed)
         built.keyword.apply(sequence, put, removed)
         if change_set.command == HAND_EDIT:
@@ -382,29 +283,3 @@ class StoreIndexes:
             built.vectors.remove(entry_id)
             self._backlog.pop(entry_id, None)
         self._backlog.update(dict.fromkeys(document.id for document in put))
-
-
-def _without_vectors(records: Iterable[Record], vectors: VectorIndex) -> Iterator[tuple[str, None]]:
-    for record in records:
-        if vectors.mark_of(record.header.id) is None:
-            yield record.header.id, None
-
-
-def _changes(change_set: ChangeSet, view: StoreView) -> tuple[list[IndexDocument], list[str]]:
-    put: dict[str, IndexDocument] = {}
-    removed: dict[str, None] = {}
-    for change in change_set.changes:
-        if isinstance(change, Put):
-            put[change.id] = index_document(_header_of(change, view), decode_line(change.line))
-            removed.pop(change.id, None)
-        else:
-            removed[change.id] = None
-            put.pop(change.id, None)
-    return list(put.values()), list(removed)
-
-
-def _header_of(change: Put, view: StoreView) -> Header:
-    """Return the header that the view shows: of a hand edit it knows the time, its line may not."""
-    record = view.get(change.id)
-    is_shown = record is not None and record.line == change.line
-    return record.header if record and is_shown else decode_header(change.line)

@@ -127,19 +127,6 @@ def test_many_replaced_entries_do_not_crowd_out_the_others() -> None:
     assert [found for found, _ in index.search(analyse("word"), limit=5)] == ["p:last"]
 
 
-def test_scores_are_those_of_a_search_and_zero_without_a_match() -> None:
-    documents = random_documents(3, 60)
-    index = filled(documents[:40], commit=True)
-    index.apply(99, documents[40:], [])
-    query = analyse("search index of the server")
-    hits = dict(index.search(query, limit=100))
-    asked = [document.id for document in documents[::3]]
-
-    scores = index.scores(query, [*asked, "p:unknown"])
-
-    assert scores == pytest.approx({found: hits.get(found, 0.0) for found in [*asked, "p:unknown"]})
-
-
 def test_filters_hold_in_overlay_and_files() -> None:
     pinned = index_note("a", "word", pinned=True, tags=("x",))
     index = filled([pinned, index_note("b", "word")], commit=False)

@@ -28,4 +28,4 @@ def test_ranks_are_equal_for_equal_scores_and_absent_for_none() -> None:
 def test_a_rank_is_that_of_the_moment_when_the_score_was_new() -> None:
     hits = make_hits(RECORDS, fused=[3, 2, 1]).ranked().take(np.array([2])).ranked()
     assert hits.ranks["fused"].tolist() == [3]
-    assert [one.header.id for one in hits.records] == ["p:c"]
+    assert hits.ids == ["p:c"]

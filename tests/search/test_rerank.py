@@ -26,10 +26,12 @@ class Lengths:
 
 
 def texts(hits: Hits) -> list[str]:
-    return [one.header.title for one in hits.records]
+    return [TEXTS.get(entry_id, "some text") for entry_id in hits.ids]
 
 
-HITS = make_hits([record("a", "short"), record("b", "much longer")], fused=[1.0, 0.9])
+TEXTS = {"p:a": "short", "p:b": "much longer"}
+RECORDS = [record(name, "text") for name in "ab"]
+HITS = make_hits(RECORDS, fused=[1.0, 0.9])
 
 
 def test_without_a_model_relevance_is_the_fused_score() -> None:
@@ -71,7 +73,7 @@ def test_extreme_opinions_are_no_trouble() -> None:
 
 
 def test_exact_hits_stay_first() -> None:
-    hits = make_hits(HITS.records, [Exact.ID, None], fused=[1.0, 0.9])
+    hits = make_hits(RECORDS, [Exact.ID, None], fused=[1.0, 0.9])
     assert rerank(hits, "q", Lengths(), share=1.0, texts_of=texts).hits.ids == ["p:a", "p:b"]
 
 

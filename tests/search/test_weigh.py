@@ -6,11 +6,11 @@ from datetime import timedelta
 import pytest
 
 from qms.domain.entry import CurationTier, Retention, Timestamps
-from qms.search.hits import Exact, Hits
+from qms.search.hits import Exact
 from qms.search.profiles import PROFILES, ProfileName
 from qms.search.weigh import weigh
 from qms.store.view import Record
-from tests.support.searching import NOW, changed, make_hits, record
+from tests.support.searching import NOW, changed, make_hits, record, traits_of
 
 DEFAULT = PROFILES[ProfileName.DEFAULT]
 AI_MEMORY = PROFILES[ProfileName.AI_MEMORY]
@@ -25,14 +25,14 @@ def aged(one: Record, days: float) -> Record:
 
 def default_order(*records: Record, usage: tuple[int, ...] | None = None) -> list[str]:
     hits = make_hits(records, relevance=[0.5] * len(records))
-    counts = usage or (0,) * len(records)
-    return [i.removeprefix("p:") for i in weigh(hits, DEFAULT, now=NOW, usage=counts).ids]
+    weighed = weigh(hits, traits_of(records, usage or ()), DEFAULT, now=NOW)
+    return [i.removeprefix("p:") for i in weighed.ids]
 
 
 def test_with_equal_properties_the_order_is_that_of_relevance() -> None:
     records = [record(name, "text") for name in "abcd"]
     hits = make_hits(records, relevance=[0.9, 0.89999, 0.1, -0.2])
-    assert weigh(hits, DEFAULT, now=NOW, usage=[0] * 4).ids == hits.ids
+    assert weigh(hits, traits_of(records), DEFAULT, now=NOW).ids == hits.ids
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_no_properties_make_up_for_a_clear_lead_in_relevance() -> None:
         record("best", "text"), priority=10, pinned=True, curation_tier=CurationTier.CANONICAL
     )
     hits = make_hits([best, worst], relevance=[0.5, 0.8])
-    assert weigh(hits, DEFAULT, now=NOW, usage=[50, 0]).ids[0] == "p:worst"
+    assert weigh(hits, traits_of([best, worst], [50, 0]), DEFAULT, now=NOW).ids[0] == "p:worst"
 
 
 def test_ai_memory_adds_six_factors_and_blends_in_the_cosine() -> None:
@@ -76,9 +76,9 @@ def test_ai_memory_adds_six_factors_and_blends_in_the_cosine() -> None:
     two = changed(record("two", "t"), retention=Retention.MID)
     hits = weigh(
         make_hits([one, two], text=[3.0, 9.0], relevance=[0, 0], vector=[0.7, 0.2]),
+        traits_of([one, two], [80, 10]),
         AI_MEMORY,
         now=NOW,
-        usage=[80, 10],
     )
     first = 3.0 + 8 * 0.5 + 50 * 0.1 + 0.5 * 2 + 3.0 + 1 / (1 + 10 * 0.1)
     second = 9.0 + 5 * 0.5 + 10 * 0.1 + 1.0 * 2 + 1.0 + 1.0
@@ -90,13 +90,13 @@ def test_ai_memory_adds_six_factors_and_blends_in_the_cosine() -> None:
 
 def test_ai_memory_without_vectors_is_its_keyword_score() -> None:
     hits = make_hits([PLAIN], text=[3.0], relevance=[0], vector=[math.nan])
-    assert weigh(hits, AI_MEMORY, now=NOW, usage=[0]).scores["score"].tolist() == [1.0]
+    assert weigh(hits, traits_of([PLAIN]), AI_MEMORY, now=NOW).scores["score"].tolist() == [1.0]
 
 
 def test_agent_cli_mixes_relevance_and_recency_and_drops_what_is_not_relevant() -> None:
     records = [aged(record("a", "t"), 30), record("b", "t"), record("c", "t")]
     hits = make_hits(records, relevance=[0.9, 0.36, 0.34])
-    weighed = weigh(hits, AGENT_CLI, now=NOW, usage=[0] * 3)
+    weighed = weigh(hits, traits_of(records), AGENT_CLI, now=NOW)
     assert weighed.ids == ["p:a", "p:b"]
     expected = [0.8 * 0.9 + 0.2 * math.exp(-1), 0.8 * 0.36 + 0.2]
     assert weighed.scores["score"].tolist() == pytest.approx(expected)
@@ -104,10 +104,11 @@ def test_agent_cli_mixes_relevance_and_recency_and_drops_what_is_not_relevant() 
 
 def test_what_was_called_for_by_name_is_never_dropped() -> None:
     hits = make_hits([PLAIN], [Exact.ID], relevance=[0.0])
-    assert len(weigh(hits, AGENT_CLI, now=NOW, usage=[0])) == 1
+    assert len(weigh(hits, traits_of([PLAIN]), AGENT_CLI, now=NOW)) == 1
 
 
 def test_an_entry_from_the_future_is_as_recent_as_one_of_now() -> None:
     future = aged(record("future", "t"), -400)
-    weighed: Hits = weigh(make_hits([future], relevance=[1.0]), AGENT_CLI, now=NOW, usage=[0])
+    hits = make_hits([future], relevance=[1.0])
+    weighed = weigh(hits, traits_of([future]), AGENT_CLI, now=NOW)
     assert weighed.scores["recency"].tolist() == [1.0]

@@ -2,12 +2,14 @@
 
 import errno
 import gc
+import logging
 import os
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
 import numpy as np
+import pytest
 from numpy.typing import NDArray
 
 from qms.domain.changes import ChangeSet
@@ -84,6 +86,32 @@ def test_a_start_without_searches_after_a_lost_base_leaves_no_old_words(tmp_path
     indexes = made(box)
 
     assert words(box, indexes, "cherry") == ["a"]
+    stop(box, indexes)
+
+
+def test_the_words_of_an_empty_store_are_opened_and_not_refused(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    box = StoreBox(tmp_path)
+    stop(box, made(box))
+
+    stop(box, made(box))
+
+    assert [one.message for one in caplog.records if one.levelno >= logging.WARNING] == []
+
+
+def test_words_of_entries_are_dropped_when_the_store_lost_everything(tmp_path: Path) -> None:
+    box = StoreBox(tmp_path)
+    box.put(statement("a", "apple"))
+    stop(box, made(box))
+    for path in (box.folder / "entries.jsonl", *box.own.iterdir()):
+        path.unlink()
+
+    indexes = made(box)
+
+    built = indexes.wait(0)
+    assert built is not None
+    assert built.keyword.search(analyse("apple")) == []
     stop(box, indexes)
 
 

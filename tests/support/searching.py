@@ -12,10 +12,12 @@ from qms.codec.documents import complete, normalise
 from qms.codec.lines import encode_line
 from qms.fsio.disk import Disk
 from qms.index.columns import Columns
-from qms.index.documents import index_document
+from qms.index.documents import Facets, index_document
 from qms.index.keyword import KeywordIndex
+from qms.index.slots import Slots
+from qms.index.traits import Traits
 from qms.index.vector import VectorIndex
-from qms.search.hits import Column, Exact, Hits
+from qms.search.hits import CLASSES, Column, Exact, Hits
 from qms.search.sources import Source
 from qms.store.view import Record, bulk_view
 
@@ -90,12 +92,20 @@ def make_hits(records: Sequence[Record], exact: Sequence[Exact | None] = (), **s
         name: np.array(column, np.float64) for name, column in scores.items()
     }
     return Hits(
-        ids=[one.header.id for one in records],
-        sources=[0] * len(records),
-        exact=list(exact) or [None] * len(records),
+        tables=[Slots(one.header.id for one in records)],
+        sources=np.zeros(len(records), np.int64),
+        slots=np.arange(len(records)),
+        classes=np.array([CLASSES[how] for how in exact or [None] * len(records)], np.int64),
         scores=columns,
-        records=list(records),
     )
+
+
+def traits_of(records: Sequence[Record], usage: Sequence[int] = ()) -> Traits:
+    """Return what the columns of a store say of these entries."""
+    rows, traits = np.arange(len(records)), Traits.empty(len(records))
+    Columns.of(Facets(header=one.header) for one in records).fill_traits(traits, rows, rows)
+    traits.usage[: len(usage)] = usage
+    return traits
 
 
 def changed(one: Record, **fields: Any) -> Record:

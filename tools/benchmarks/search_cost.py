@@ -29,7 +29,8 @@ from qms.index.terms import ENGLISH
 from qms.search.pipeline import Models, search
 from qms.search.query import SearchQuery
 from qms.search.sources import Source
-from qms.store.indexes import Built, StoreIndexes
+from qms.store.index_making import Built
+from qms.store.indexes import StoreIndexes
 from tools.benchmarks.corpus import open_store
 from tools.benchmarks.measure import (
     Plan,

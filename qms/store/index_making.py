@@ -1,0 +1,128 @@
+"""Making the indexes of a store: what is on disk and known is opened, the rest is made anew."""
+
+import logging
+from collections.abc import Iterable, Iterator
+
+import msgspec
+
+from qms.domain.ports import Embedder
+from qms.index.columns import Columns
+from qms.index.documents import IndexDocument, line_facets
+from qms.index.keyword import KeywordIndex
+from qms.index.vector import VectorIndex
+from qms.store.embedding import drop_outdated
+from qms.store.index_changes import Documents, changed_documents
+from qms.store.index_files import IndexFiles
+from qms.store.memory_store import MemoryStore
+from qms.store.view import Record, StoreView
+
+log = logging.getLogger(__name__)
+
+
+class Built(msgspec.Struct, frozen=True):
+    """The indexes as they serve."""
+
+    columns: Columns
+    keyword: KeywordIndex
+    vectors: VectorIndex | None
+
+
+class Rebuild(msgspec.Struct, frozen=True):
+    """What is to be made anew besides the words."""
+
+    vectors: bool = False
+
+
+class Made(msgspec.Struct, frozen=True):
+    """Indexes of one moment of a store, and which entries wait for their vectors."""
+
+    built: Built
+    sequence: int
+    backlog: list[str]
+
+
+class IndexMaker:
+    """Makes the indexes of one store; one thread at a time."""
+
+    def __init__(self, store: MemoryStore, files: IndexFiles) -> None:
+        self._store = store
+        self._files = files
+        self.done = self.total = 0
+        """How many entries of how many have been read."""
+        # A store without entries has no file and is read anew at every start: no words fit it.
+        self._is_doubtful = store.is_read_anew and (len(store.view) > 0 or files.has_words)
+        if self._is_doubtful:
+            # At once, and not when they are made: the sequences may have caught up by then.
+            files.drop_words()
+
+    def make(self, embedder: Embedder | None, before: Built | None, wanted: Rebuild) -> Made:
+        """Return indexes of the store as it is now; those from `before` are used where they can."""
+        view = self._store.view
+        records = self._store.in_file_order(view)
+        self.done, self.total = 0, len(records)
+        columns = Columns.of(line_facets(record.header, record.line) for record in records)
+        keyword = self._make_words(view, Documents(records), before)
+        vectors = self._make_vectors(columns, embedder, before, wanted) if embedder else None
+        if vectors is not None:
+            drop_outdated(vectors, view)
+        backlog = list(_without_vectors(records, vectors)) if vectors is not None else []
+        return Made(Built(columns, keyword, vectors), view.sequence, backlog)
+
+    def _make_words(
+        self, view: StoreView, documents: Documents, before: Built | None
+    ) -> KeywordIndex:
+        if before is None:
+            return self._open_words(view, documents)
+        if self._files.in_memory is not None:
+            return self._fresh_words(view, documents)
+        try:
+            before.keyword.rebuild(self._counted(documents), sequence=view.sequence)
+        except (KeyboardInterrupt, SystemExit):
+            raise
+        except BaseException:  # a panic of tantivy is no Exception
+            # What is on disk may be what keeps tantivy from writing.
+            log.exception("words are made in an empty folder")
+            return self._fresh_words(view, documents)
+        return before.keyword
+
+    def _open_words(self, view: StoreView, documents: Documents) -> KeywordIndex:
+        keyword = self._files.open_words()
+        missed = self._store.uncut()
+        first = missed[0][0] if missed else view.sequence + 1
+        is_known = keyword.refused is None and not self._is_doubtful
+        if not is_known or not first - 1 <= keyword.sequence <= view.sequence:
+            keyword.rebuild(self._counted(documents), sequence=view.sequence)
+            return keyword
+        for sequence, change_set in missed:
+            if keyword.sequence < sequence <= view.sequence:
+                keyword.apply(sequence, *changed_documents(change_set, view))
+        retimed = documents.of(keyword.retimed)
+        if retimed:
+            keyword.apply(view.sequence, retimed, [])
+            keyword.retimed.clear()
+        return keyword
+
+    def _fresh_words(self, view: StoreView, documents: Documents) -> KeywordIndex:
+        self._files.drop_words()
+        keyword = self._files.open_words()
+        keyword.rebuild(self._counted(documents), sequence=view.sequence)
+        return keyword
+
+    def _make_vectors(
+        self, columns: Columns, embedder: Embedder, before: Built | None, wanted: Rebuild
+    ) -> VectorIndex:
+        if before is None and not wanted.vectors:
+            return self._files.open_vectors(embedder, columns.slots)
+        if before is None or before.vectors is None or wanted.vectors:
+            return self._files.new_vectors(embedder, columns.slots)
+        return before.vectors.compacted(columns.slots)
+
+    def _counted(self, documents: Iterable[IndexDocument]) -> Iterator[IndexDocument]:
+        for self.done, document in enumerate(documents):
+            yield document
+
+
+def _without_vectors(records: Iterable[Record], vectors: VectorIndex) -> Iterator[str]:
+    for record in records:
+        if vectors.mark_of(record.header.id) is None:
+            yield record.header.id
