@@ -1,7 +1,7 @@
 """Toolset `lifecycle`: how long memories live, what links them, and where they go."""
 
 from qms.domain.access import AccessTier
-from qms.service import archive, census, forgetting, lifecycle, links
+from qms.service import archive, census, forgetting, lifecycle, links, recalling
 from qms.service.answers import EntryAnswer
 from qms.service.calls import Command
 from qms.service.requests import NoArguments
@@ -10,6 +10,18 @@ _ID = "projA:01931c6e-0000-7000-8000-000000000000"
 _OTHER = "projA:01931c6e-0000-7000-8000-000000000001"
 
 LIFECYCLE: tuple[Command, ...] = (
+    Command(
+        name="recall",
+        toolset="lifecycle",
+        least=AccessTier.READER,
+        request=recalling.RecallRequest,
+        response=recalling.RecallAnswer,
+        handler=recalling.recall,
+        help="Recall what any word or the sense of a context brings; what is used lives longer",
+        example={"context": "how do we deploy the parser", "limit": 5},
+        searches=True,
+        read_only=True,
+    ),
     Command(
         name="promoteEntry",
         toolset="lifecycle",
