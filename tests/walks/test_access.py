@@ -26,6 +26,7 @@ REQUESTS: dict[str, dict[str, Any]] = {
     "linkEntries": {"sourceId": "seed", "targetId": "other"},
     "unlinkEntries": {"sourceId": "seed", "targetId": "other"},
     "getLinks": {"id": "seed"},
+    "resolveContradiction": {"winner": "seed", "loser": "other"},
     "restoreEntry": {"id": "seed"},
     "purgeArchive": {"olderThanDays": 90},
 }
@@ -50,6 +51,9 @@ LEAST = {
     "linkEntries": "writer",
     "unlinkEntries": "writer",
     "getLinks": "reader",
+    "findDuplicates": "reader",
+    "listContradictions": "reader",
+    "resolveContradiction": "curator",
     "stats": "reader",
     "namespaces": "reader",
     "listArchive": "reader",

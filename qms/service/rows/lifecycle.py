@@ -1,7 +1,16 @@
 """Toolset `lifecycle`: how long memories live, what links them, and where they go."""
 
 from qms.domain.access import AccessTier
-from qms.service import archive, census, forgetting, lifecycle, links, recalling
+from qms.service import (
+    archive,
+    census,
+    contradictions,
+    duplicates,
+    forgetting,
+    lifecycle,
+    links,
+    recalling,
+)
 from qms.service.answers import EntryAnswer
 from qms.service.calls import Command
 from qms.service.requests import NoArguments
@@ -78,6 +87,43 @@ LIFECYCLE: tuple[Command, ...] = (
         help="List the relations of an entry, its own and those that lead to it",
         example={"id": _ID, "direction": "out"},
         read_only=True,
+        idempotent=True,
+    ),
+    Command(
+        name="findDuplicates",
+        toolset="lifecycle",
+        least=AccessTier.READER,
+        request=duplicates.DuplicatesRequest,
+        response=duplicates.DuplicatesAnswer,
+        handler=duplicates.find_duplicates,
+        help="Find pairs of entries that say nearly the same",
+        example={"threshold": 0.95, "filter": {"kind": "fact"}},
+        searches=True,
+        read_only=True,
+        idempotent=True,
+    ),
+    Command(
+        name="listContradictions",
+        toolset="lifecycle",
+        least=AccessTier.READER,
+        request=contradictions.ContradictionsRequest,
+        response=contradictions.ContradictionsAnswer,
+        handler=contradictions.list_contradictions,
+        help="List entries that may not both be true, as relations state or rules suspect",
+        example={"filter": {"kind": "fact"}},
+        read_only=True,
+        idempotent=True,
+    ),
+    Command(
+        name="resolveContradiction",
+        toolset="lifecycle",
+        least=AccessTier.CURATOR,
+        request=contradictions.ResolveRequest,
+        response=contradictions.ResolveAnswer,
+        handler=contradictions.resolve_contradiction,
+        help="Say which of two entries holds: it supersedes the other, which sinks",
+        example={"winner": _ID, "loser": _OTHER},
+        destructive=True,
         idempotent=True,
     ),
     Command(
