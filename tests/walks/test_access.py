@@ -27,6 +27,7 @@ REQUESTS: dict[str, dict[str, Any]] = {
     "unlinkEntries": {"sourceId": "seed", "targetId": "other"},
     "getLinks": {"id": "seed"},
     "resolveContradiction": {"winner": "seed", "loser": "other"},
+    "consolidateEntries": {"ids": ["seed", "other"], "dryRun": True},
     "restoreEntry": {"id": "seed"},
     "purgeArchive": {"olderThanDays": 90},
 }
@@ -54,6 +55,8 @@ LEAST = {
     "findDuplicates": "reader",
     "listContradictions": "reader",
     "resolveContradiction": "curator",
+    "consolidateEntries": "writer",
+    "autoConsolidate": "writer",
     "stats": "reader",
     "namespaces": "reader",
     "listArchive": "reader",
