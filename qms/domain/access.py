@@ -45,6 +45,9 @@ class Caller(msgspec.Struct, frozen=True, kw_only=True):
 LOCAL_ADMIN = Caller(user="local", access=AccessTier.ADMIN)
 """Whoever works on the files of a stopped server: the owner of the machine."""
 
+SYSTEM_USER = "system"
+"""Who the audit log names for what nobody asked for."""
+
 HAND_EDITOR = Caller(user="hand-edit", access=AccessTier.ADMIN)
 """Whoever can write `entries.jsonl` has admin rights over its entries."""
 

@@ -10,6 +10,9 @@ import msgspec
 HAND_EDIT = "handEdit"
 """The command of a ChangeSet that a person made in the file."""
 
+TOUCH = "touch"
+"""The command of a ChangeSet that follows from use: it makes no entry newer than it was."""
+
 
 class Put(msgspec.Struct, frozen=True, tag="put", tag_field="op", rename="camel", gc=False):
     """An entry is created or replaced; `entry` is its line as it will stand in the file."""

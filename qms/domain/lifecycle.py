@@ -33,6 +33,16 @@ class RetentionLengths(msgspec.Struct, frozen=True, kw_only=True, rename="camel"
             case Retention.LONG:
                 return self.long_seconds
 
+    def extension_seconds(self, retention: Retention) -> int:
+        """Return for how long one use keeps an entry, at least; 0 when use keeps it no longer."""
+        match retention:
+            case Retention.SHORT:
+                return self.short_extend_seconds
+            case Retention.MID:
+                return self.mid_extend_seconds
+            case Retention.LONG:
+                return 0
+
 
 def expiry(retention: Retention, now: datetime, lengths: RetentionLengths) -> datetime | None:
     """Return when an entry whose retention is set `now` expires, or None for never."""

@@ -23,11 +23,12 @@ SAVE_S = 60.0
 _FORMAT = 1
 
 
-class Use(msgspec.Struct, frozen=True, rename="camel"):
-    """How often an entry was read, and when last."""
+class Use(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+    """How often an entry was read, when last, and up to which count that was rewarded."""
 
     count: int
     last_utc: datetime
+    rewarded: int = 0
 
 
 class _File(msgspec.Struct, frozen=True):
@@ -45,10 +46,13 @@ class Usage:
         self._saving = threading.Lock()
         self._last: dict[str, datetime] = {}
         self._counts: dict[str, int] = {}
+        self._rewarded: dict[str, int] = {}
         self._is_changed = False
         self._saved_at = -math.inf
         for entry_id, use in self._read().items():
             self._counts[entry_id], self._last[entry_id] = use.count, use.last_utc
+            if use.rewarded:
+                self._rewarded[entry_id] = use.rewarded
 
     @property
     def counts(self) -> Mapping[str, int]:
@@ -60,7 +64,7 @@ class Usage:
         with self._lock:
             if entry_id not in self._counts:
                 return None
-            return Use(self._counts[entry_id], self._last[entry_id])
+            return self._use(entry_id)
 
     def touch(self, entry_ids: Iterable[str], now: datetime) -> None:
         """Count a read of each of these entries."""
@@ -69,6 +73,12 @@ class Usage:
                 self._counts[entry_id] = self._counts.get(entry_id, 0) + 1
                 self._last[entry_id] = now
                 self._is_changed = True
+
+    def reward(self, entry_id: str, count: int) -> None:
+        """Remember that an entry has got what its first `count` reads bring."""
+        with self._lock:
+            self._rewarded[entry_id] = count
+            self._is_changed = True
 
     def due_in(self, now_s: float) -> float:
         """Return the seconds until a save is due (`now_s`: monotonic), endless for nothing."""
@@ -85,7 +95,8 @@ class Usage:
                     return
                 for entry_id in [one for one in self._counts if one not in living]:
                     del self._counts[entry_id], self._last[entry_id]
-                uses = {one: Use(n, self._last[one]) for one, n in self._counts.items()}
+                    self._rewarded.pop(entry_id, None)
+                uses = {entry_id: self._use(entry_id) for entry_id in self._counts}
                 self._is_changed = False
             self._saved_at = now_s
             try:
@@ -93,6 +104,10 @@ class Usage:
             except OSError as error:
                 self._is_changed = True
                 log.warning("usage not saved", extra={"reason": error.strerror})
+
+    def _use(self, entry_id: str) -> Use:
+        rewarded = self._rewarded.get(entry_id, 0)
+        return Use(self._counts[entry_id], self._last[entry_id], rewarded)
 
     def _read(self) -> dict[str, Use]:
         try:

@@ -58,6 +58,11 @@ def date_terms(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
+def is_month(word: str) -> bool:
+    """Say whether a folded word is the name of a month, in any language that is known here."""
+    return word in _MONTHS
+
+
 def is_only_a_date(text: str) -> bool:
     """Say whether a text names a day or a month and nothing else."""
     tokens = [fold(token) for token in _TOKEN.findall(text)]

@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 
 from qms.config.settings import Settings
-from qms.domain.errors import InvalidInputError, NotFoundError
+from qms.domain.errors import InvalidInputError, NotFoundError, QmsError
 from qms.domain.limits import Limits
 from qms.files.audit import AuditLog
 from qms.files.key_uses import read_key_uses
@@ -30,6 +30,7 @@ from qms.service.configuration import Configuration
 from qms.service.keyring import Keyring
 from qms.service.library import Library
 from qms.service.table import TABLE
+from qms.service.touching import settle
 from qms.store.catalog import Catalog, by_last_use
 from qms.store.memory_store import MemoryStore
 from qms.store.options import StoreOptions
@@ -235,8 +236,15 @@ class Runtime:
         if kept is not None:
             self._watcher.unwatch(kept.folder)
             kept.keeper.stop()
+        self._settle(store)
         store.close()
         self.library.drop(store.project)
+
+    def _settle(self, store: MemoryStore) -> None:
+        try:
+            settle(store, self.configuration.settings.global_.retention, self._clock())
+        except QmsError as error:
+            log.warning("use not settled", extra={"project": store.project, "reason": str(error)})
 
     def _sample(self) -> float:
         stores = {

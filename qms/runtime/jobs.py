@@ -6,8 +6,10 @@ from datetime import datetime
 from functools import partial
 
 from qms.config.settings import Settings
+from qms.domain.access import SYSTEM_USER
 from qms.domain.errors import QmsError
 from qms.runtime.loop import Loop
+from qms.service.touching import settle
 from qms.store.catalog import Catalog
 from qms.store.memory_store import MemoryStore
 from qms.store.options import Origin
@@ -18,9 +20,6 @@ PERIOD_S = 180.0
 
 LOADING_S = 5.0
 """How soon stores that are still being loaded get their first turn."""
-
-SYSTEM_USER = "system"
-"""Who the audit log names for what nobody asked for."""
 
 log = logging.getLogger(__name__)
 
@@ -54,10 +53,12 @@ class Jobs:
 
     def _attempt(self, store: MemoryStore) -> None:
         try:
+            # First, so that nothing goes which somebody has recalled in time.
+            settle(store, self._settings().global_.retention, self._clock())
             self._expire(store)
         except QmsError as error:
             # Read-only or closed: the entries stay hidden, and the next round tries again.
-            log.debug("expiry postponed", extra={"project": store.project, "reason": error.message})
+            log.debug("upkeep postponed", extra={"project": store.project, "reason": error.message})
 
     def _expire(self, store: MemoryStore) -> None:
         now = self._clock()

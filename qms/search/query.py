@@ -66,8 +66,10 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
         return self.keyword.is_empty and self.vector is None
 
 
-def check_query(query: SearchQuery, limits: Limits) -> None:
+def check_query(query: SearchQuery, limits: Limits, *, text_field: str = "query.text") -> None:
     """Raise for a query beyond a limit, before anything is computed of it.
+
+    `text_field` is what the request calls the text.
 
     Raises:
         InvalidInputError: names the field and its limit.
@@ -79,10 +81,10 @@ def check_query(query: SearchQuery, limits: Limits) -> None:
     text = query.text or ""
     size = len(text.encode(errors="surrogatepass"))
     if size > limits.query_bytes:
-        raise over_limit("query.text", size, limits.query_bytes, "queryBytes")
+        raise over_limit(text_field, size, limits.query_bytes, "queryBytes")
     terms = len(set(words(text)))
     if terms > limits.query_terms:
-        raise over_limit("query.text", terms, limits.query_terms, "queryTerms")
+        raise over_limit(text_field, terms, limits.query_terms, "queryTerms")
 
 
 def make_question(

@@ -13,6 +13,7 @@ from qms.ingest.entries import patched_document
 from qms.ingest.withhold import withhold
 from qms.service.answers import EntryAnswer, entry_answer
 from qms.service.calls import Call, no_entry
+from qms.service.contradictions import potential_contradictions
 from qms.service.requests import Request, Response
 from qms.service.writing import (
     Similar,
@@ -142,7 +143,7 @@ def upsert_entry(call: Call, request: UpsertRequest) -> UpsertAnswer:
             by_title=request.on_duplicate_title == "update",
         )
     )
-    return _answer(stored, secrets)
+    return _answer(stored, secrets, potential_contradictions(call, stored.record))
 
 
 def patch_entry(call: Call, request: PatchRequest) -> EntryAnswer:
@@ -247,7 +248,9 @@ def _nothing_stored(answer: ImportAnswer) -> ImportAnswer:
     return ImportAnswer(imported=0, updated=0, skipped=total, errors=answer.errors)
 
 
-def _answer(stored: Stored, secrets: tuple[str, ...]) -> UpsertAnswer:
+def _answer(
+    stored: Stored, secrets: tuple[str, ...], contradictions: tuple[str, ...]
+) -> UpsertAnswer:
     entry_id = stored.record.header.id
     is_duplicate = not (stored.created or stored.updated)
     return UpsertAnswer(
@@ -257,6 +260,7 @@ def _answer(stored: Stored, secrets: tuple[str, ...]) -> UpsertAnswer:
         updated=stored.updated,
         duplicate_of=entry_id if is_duplicate else UNSET,
         similar=stored.similar,
+        contradictions=contradictions,
         warnings=(*secrets, *stored.warnings),
     )
 

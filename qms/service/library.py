@@ -17,6 +17,7 @@ from qms.domain.errors import UnavailableError
 from qms.domain.ports import Embedder
 from qms.fsio.disk import Disk
 from qms.inference.choose import Chosen, ChosenReranker, EmbedderKind
+from qms.ingest.claims import ClaimIndex
 from qms.store.memory_store import MemoryStore
 from qms.store.options import IndexStatus, Problem
 from qms.store.summaries import SUMMARIES_FILE, SummaryCache
@@ -73,6 +74,7 @@ class Library:
         self._opening = threading.Lock()
         self._indexes: dict[str, StoreIndexes] = {}
         self._summaries: dict[str, SummaryCache] = {}
+        self._claims: dict[str, ClaimIndex] = {}
         self._chosen: Chosen | None = None
         self._reranker: ChosenReranker | None = None
         self._changed_at = self._summaries_due = -math.inf
@@ -95,7 +97,9 @@ class Library:
         indexes = StoreIndexes(store, folder, self._disk)
         summaries = SummaryCache(folder / SUMMARIES_FILE, self._disk)
         store.subscribe(summaries.follow)
+        claims = ClaimIndex(store)
         with self._lock:
+            self._claims[store.project] = claims
             self._indexes[store.project] = indexes
             self._summaries[store.project] = summaries
         store.subscribe(lambda _sequence, _changes: self._note_change())
@@ -106,6 +110,7 @@ class Library:
         with self._lock:
             indexes = self._indexes.pop(project, None)
             summaries = self._summaries.pop(project, None)
+            self._claims.pop(project, None)
         if indexes is not None:
             indexes.close()
         if summaries is not None:
@@ -114,6 +119,10 @@ class Library:
     def summaries(self, project: str) -> SummaryCache | None:
         """Return the summaries that are kept of a project."""
         return self._summaries.get(project)
+
+    def claims(self, project: str) -> ClaimIndex | None:
+        """Return what the entries of a project claim."""
+        return self._claims.get(project)
 
     def backlog(self, project: str) -> int:
         """Return how many entries of a project wait for their vectors."""
@@ -203,7 +212,11 @@ class Library:
         with self._lock:
             everything = list(self._indexes.items())
             kept = list(self._summaries.values())
+            claims = list(self._claims.values())
         waits = [self._attempt(project, indexes, embedder) for project, indexes in everything]
+        for one in claims:
+            one.read()
+        waits += [0.0 for one in claims if one.unread]
         return min([*waits, self._save_summaries(kept)])
 
     def _save_summaries(self, kept: list[SummaryCache]) -> float:

@@ -8,6 +8,7 @@ from qms.service.answers import EntryAnswer
 from qms.service.calls import Call
 from qms.service.entries import PatchRequest, patch_entry
 from qms.service.requests import Request, Response
+from qms.service.touching import settle
 from qms.upkeep.expire import expire, expired_ids
 
 
@@ -40,6 +41,7 @@ def collect_expired(call: Call, request: GcRequest) -> GcAnswer:
     if request.dry_run:
         ids = [one.header.id for one in store.view.records.values() if is_expired(one.header, now)]
     else:
+        settle(store, call.settings.global_.retention, now)
         while batch := expired_ids(store.view, now):
             ids += call.commit(partial(expire, ids=batch, now=now, keep=keep))
     return GcAnswer(expired=len(ids), ids=sorted(ids))

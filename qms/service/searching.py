@@ -1,7 +1,7 @@
 """searchEntries: views and indexes in scope, the pipeline, and what is said of each result."""
 
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
@@ -18,6 +18,7 @@ from qms.service.answers import Rendered, list_item
 from qms.service.calls import Call
 from qms.service.formats import EntryTable
 from qms.service.requests import Request, Response
+from qms.store.view import Record
 
 if TYPE_CHECKING:
     from qms.search.pipeline import Found, Result
@@ -65,15 +66,32 @@ class SearchAnswer(Response, frozen=True):
     omitted: int
 
 
+class Shown(NamedTuple):
+    """An answer, and the entries that are in it."""
+
+    answer: SearchAnswer | Rendered
+    records: list[Record]
+
+
 def search_entries(call: Call, request: SearchRequest) -> SearchAnswer | Rendered:
     """Return what the project, and the shared store beside it, have for a query."""
+    return show(look(call, request.query), request).answer
+
+
+def look(call: Call, query: SearchQuery) -> "Found":
+    """Run a query on the stores in reach.
+
+    Raises:
+        InvalidInputError: names the field, and the limit if it is over one.
+        UnavailableError: the indexes are still being made, or have to be.
+    """
     from qms.search.pipeline import search  # numpy: after the port answers
 
-    sources = _sources(call, request.query)
+    sources = _sources(call, query)
     try:
-        found = search(
+        return search(
             sources,
-            request.query,
+            query,
             models=call.house.library.models(),
             limits=call.settings.global_.limits,
             now=call.now,
@@ -82,6 +100,10 @@ def search_entries(call: Call, request: SearchRequest) -> SearchAnswer | Rendere
         raise
     except BaseException as panic:  # a native library gave up: what it read may be damaged
         raise _distrusted(call, sources, panic) from panic
+
+
+def show(found: "Found", request: SearchRequest) -> Shown:
+    """Return what was found in the form asked for, as far as the budget goes."""
     if request.format is Format.JSON:
         return _as_objects(found, request)
     return _as_rows(found, request)
@@ -104,29 +126,32 @@ def _distrusted(call: Call, sources: "list[Source]", panic: BaseException) -> Un
     return UnavailableError("the index may be damaged and is made anew: try again in a moment")
 
 
-def _as_objects(found: "Found", request: SearchRequest) -> SearchAnswer:
-    results = [_scored(result, found, request.include) for result in found.results]
+def _as_objects(found: "Found", request: SearchRequest) -> Shown:
+    results = [(one.record, _scored(one, found, request.include)) for one in found.results]
     answer = SearchAnswer(results=[], mode=found.mode, skipped=found.skipped, omitted=len(results))
     kept, omitted = fit(
         results,
         request.query.max_tokens,
-        lambda scored: len(msgspec.json.encode(scored)) + 1,
+        lambda item: len(msgspec.json.encode(item[1])) + 1,
         spent_bytes=len(msgspec.json.encode(answer)),
     )
-    return msgspec.structs.replace(answer, results=kept, omitted=omitted)
+    scored = [one for _, one in kept]
+    answer = msgspec.structs.replace(answer, results=scored, omitted=omitted)
+    return Shown(answer, [record for record, _ in kept])
 
 
-def _as_rows(found: "Found", request: SearchRequest) -> Rendered:
+def _as_rows(found: "Found", request: SearchRequest) -> Shown:
     extra = ("score", "snippet", "flags") if request.format is Format.TOON else ("score", "flags")
     table = EntryTable(request.format, request.include, extra)
-    rows = [_row(table, result, found) for result in found.results]
+    rows = [(one.record, _row(table, one, found)) for one in found.results]
     kept, omitted = fit(
         rows,
         request.query.max_tokens,
-        lambda row: len(row.encode()) + 1,
+        lambda item: len(item[1].encode()) + 1,
         spent_bytes=table.size_of((), mode=found.mode, omitted=len(rows)) + len(str(len(rows))),
     )
-    return table.rendered(kept, mode=found.mode, omitted=omitted)
+    rendered = table.rendered([row for _, row in kept], mode=found.mode, omitted=omitted)
+    return Shown(rendered, [record for record, _ in kept])
 
 
 def _row(table: EntryTable, result: "Result", found: "Found") -> str:

@@ -65,7 +65,7 @@ def _given(document: dict[str, Any], text: str) -> str | None:
 
 
 def _made(call: Call, record: Record, text: str) -> EntrySummary:
-    summarizer, entry_id = _summarizer(call), record.header.id
+    summarizer, entry_id = summarizer_for(call), record.header.id
     store = call.house.catalog.get(split_id(entry_id)[0])
     cache = call.house.library.summaries(store.project)
     version, method = record.version(), summarizer.method
@@ -78,7 +78,8 @@ def _made(call: Call, record: Record, text: str) -> EntrySummary:
     return EntrySummary(id=entry_id, summary=summary, method=method)
 
 
-def _summarizer(call: Call) -> Summarizer:
+def summarizer_for(call: Call) -> Summarizer:
+    """Return what sums up texts now; its `method` says how."""
     # Without a language model the rule serves, whatever the settings ask for; `method` says so.
     from qms.inference.summarizer import ExtractiveSummarizer  # numpy: after the port answers
 

@@ -49,16 +49,20 @@ class Draft:
             found, key=lambda one: (one.order, one.header.timestamps.updated_utc), default=None
         )
 
-    def put(self, document: Document) -> Record:
+    def put(self, document: Document, *, is_newer: bool = True) -> Record:
         """Create or replace an entry with a checked and normalised document.
+
+        Without `is_newer` it keeps its place among the entries that changed last.
 
         Raises:
             InvalidInputError: its line is longer than a line may be.
         """
         line = encode_checked(document, self._limits)
         version = version_of(document)
-        record = Record(header_of(document), line, self._sequence, version)
-        created = record.header.id not in self._builder.records
+        before = self._builder.records.get(document["id"])
+        created = before is None
+        order = self._sequence if is_newer or before is None else before.order
+        record = Record(header_of(document), line, order, version)
         self._builder.put(record)
         self.changes.append(Put(record.header.id, msgspec.Raw(line), version, created))
         return record

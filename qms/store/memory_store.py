@@ -33,6 +33,7 @@ from qms.store.options import (
 from qms.store.reload import look, read_file, reload
 from qms.store.superseded import Supersession
 from qms.store.suspects import suspect_problems, suspects_in
+from qms.store.touches import Touches
 from qms.store.view import Record, StoreView
 from qms.store.writer import Listener, Writer
 from qms.telemetry import metrics
@@ -55,6 +56,7 @@ class MemoryStore:
         self.project = side.project
         self.archive = Archive(side)
         self.usage = usage
+        self.touches = Touches(usage)
         self._supersession = Supersession(lambda: self.view)
         self.subscribe(self._supersession.follow)
 

@@ -15,7 +15,7 @@ from typing import TypeVar
 
 import msgspec
 
-from qms.domain.changes import Change, ChangeSet, Put, Remove
+from qms.domain.changes import TOUCH, Change, ChangeSet, Put, Remove
 from qms.domain.errors import QmsError, StorageFullError, UnavailableError
 from qms.files.journal import Journal, JournalRecord, Operation, encode_record
 from qms.fsio.disk import Disk
@@ -132,7 +132,7 @@ class Writer:
             if record.sequence <= after:
                 continue
             for change in record.change_set.changes:
-                line = apply(builder, change, record.sequence)
+                line = apply(builder, change, _order(builder, record, change))
                 self.pending[change.id] = None
                 if record.operation is Operation.ADOPT:
                     moved[change.id] = line
@@ -310,6 +310,13 @@ def apply(builder: ViewBuilder, change: Change, sequence: int) -> bytes | None:
         case Remove(id=entry_id):
             builder.remove(entry_id)
             return None
+
+
+def _order(builder: ViewBuilder, record: JournalRecord, change: Change) -> int:
+    """Return the order of an entry after a journaled change: being used makes none newer."""
+    before = builder.records.get(change.id)
+    is_touched = record.change_set.command == TOUCH and before is not None
+    return before.order if before is not None and is_touched else record.sequence
 
 
 def _change_set(origin: Origin, changes: tuple[Change, ...]) -> ChangeSet:

@@ -1,7 +1,17 @@
 """Toolset `lifecycle`: how long memories live, what links them, and where they go."""
 
 from qms.domain.access import AccessTier
-from qms.service import archive, census, forgetting, lifecycle, links
+from qms.service import (
+    archive,
+    census,
+    consolidating,
+    contradictions,
+    duplicates,
+    forgetting,
+    lifecycle,
+    links,
+    recalling,
+)
 from qms.service.answers import EntryAnswer
 from qms.service.calls import Command
 from qms.service.requests import NoArguments
@@ -10,6 +20,18 @@ _ID = "projA:01931c6e-0000-7000-8000-000000000000"
 _OTHER = "projA:01931c6e-0000-7000-8000-000000000001"
 
 LIFECYCLE: tuple[Command, ...] = (
+    Command(
+        name="recall",
+        toolset="lifecycle",
+        least=AccessTier.READER,
+        request=recalling.RecallRequest,
+        response=recalling.RecallAnswer,
+        handler=recalling.recall,
+        help="Recall what any word or the sense of a context brings; what is used lives longer",
+        example={"context": "how do we deploy the parser", "limit": 5},
+        searches=True,
+        read_only=True,
+    ),
     Command(
         name="promoteEntry",
         toolset="lifecycle",
@@ -67,6 +89,66 @@ LIFECYCLE: tuple[Command, ...] = (
         example={"id": _ID, "direction": "out"},
         read_only=True,
         idempotent=True,
+    ),
+    Command(
+        name="findDuplicates",
+        toolset="lifecycle",
+        least=AccessTier.READER,
+        request=duplicates.DuplicatesRequest,
+        response=duplicates.DuplicatesAnswer,
+        handler=duplicates.find_duplicates,
+        help="Find pairs of entries that say nearly the same",
+        example={"threshold": 0.95, "filter": {"kind": "fact"}},
+        searches=True,
+        read_only=True,
+        idempotent=True,
+    ),
+    Command(
+        name="listContradictions",
+        toolset="lifecycle",
+        least=AccessTier.READER,
+        request=contradictions.ContradictionsRequest,
+        response=contradictions.ContradictionsAnswer,
+        handler=contradictions.list_contradictions,
+        help="List entries that may not both be true, as relations state or rules suspect",
+        example={"filter": {"kind": "fact"}},
+        read_only=True,
+        idempotent=True,
+    ),
+    Command(
+        name="resolveContradiction",
+        toolset="lifecycle",
+        least=AccessTier.CURATOR,
+        request=contradictions.ResolveRequest,
+        response=contradictions.ResolveAnswer,
+        handler=contradictions.resolve_contradiction,
+        help="Say which of two entries holds: it supersedes the other, which sinks",
+        example={"winner": _ID, "loser": _OTHER},
+        destructive=True,
+        idempotent=True,
+    ),
+    Command(
+        name="consolidateEntries",
+        toolset="lifecycle",
+        least=AccessTier.WRITER,
+        request=consolidating.ConsolidateRequest,
+        response=consolidating.ConsolidateAnswer,
+        handler=consolidating.consolidate_entries,
+        help="Make one entry of 2 to 100; the sources go to the archive",
+        example={"ids": [_ID, _OTHER], "title": "How the parser is released", "dryRun": True},
+        destructive=True,
+    ),
+    Command(
+        name="autoConsolidate",
+        toolset="lifecycle",
+        least=AccessTier.WRITER,
+        request=consolidating.AutoRequest,
+        response=consolidating.AutoAnswer,
+        handler=consolidating.auto_consolidate,
+        help="Consolidate provisional entries that share their first tag, or are alike",
+        example={"by": "tag", "minCount": 5, "shortOnly": True, "dryRun": True},
+        destructive=True,
+        searches=True,
     ),
     Command(
         name="stats",
