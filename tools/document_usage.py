@@ -1,20 +1,24 @@
-"""Write into docs/agent-usage.md what the command table, the kinds and the errors say.
+"""Write into the usage pages what the command table, the kinds and the errors say.
 
 Run it after changing one of them; tests/house fails while the page and the code disagree. What it
 fills stands between a comment that names the part and a comment that ends it.
+The tools for clients of other servers have docs/drop-in.md, so that nobody else has to read them.
 """
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from pathlib import Path
 
+from qms.config.settings import DROP_IN_TOOLSETS
 from qms.domain.bodies import BODY_TYPES, MAIN_FIELDS
 from qms.domain.errors import QmsError
 from qms.service.calls import Command
 from qms.service.table import TABLE
 
-PAGE = Path(__file__).resolve().parent.parent / "docs" / "agent-usage.md"
+_DOCS = Path(__file__).resolve().parent.parent / "docs"
+PAGES = (_DOCS / "agent-usage.md", _DOCS / "drop-in.md")
 
 _PART = re.compile(r"(<!-- (\w+): written by [^>]*-->\n).*?(<!-- end -->)", re.DOTALL)
 
@@ -35,7 +39,8 @@ _ADVICE = {
 
 def fill(page: str) -> str:
     """Return the page with every part as the code has it."""
-    parts = {"kinds": kinds, "errors": errors, "commands": commands}
+    parts: dict[str, Callable[[], str]] = {"kinds": kinds, "errors": errors, "commands": commands}
+    parts |= {one.value: partial(_toolset, one.value) for one in DROP_IN_TOOLSETS}
     return _PART.sub(lambda found: f"{found[1]}{parts[found[2]]()}\n{found[3]}", page)
 
 
@@ -60,7 +65,9 @@ def errors() -> str:
 
 def commands() -> str:
     """Return the tables of commands, one a toolset."""
-    toolsets = dict.fromkeys(command.toolset for command in TABLE)
+    toolsets = dict.fromkeys(
+        command.toolset for command in TABLE if command.toolset not in DROP_IN_TOOLSETS
+    )
     return "\n\n".join(f"### {name}\n\n{_toolset(name)}" for name in toolsets)
 
 
@@ -84,7 +91,8 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def main() -> None:
-    PAGE.write_text(fill(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    for page in PAGES:
+        page.write_text(fill(page.read_text(encoding="utf-8")), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -48,6 +48,10 @@ TOOLS: dict[str, Tool] = {
     "inspector": NodeTool(
         "@modelcontextprotocol/inspector@2.12.0", "node_modules/.bin/mcp-inspector"
     ),
+    "server-memory": NodeTool(
+        "@modelcontextprotocol/server-memory@2026.8.31",
+        "node_modules/@modelcontextprotocol/server-memory/dist/index.js",
+    ),
     "mcp-2.3": PythonTool("mcp==2.3.0"),
     "mcp-1.30": PythonTool("mcp==1.30.0"),
     "fastmcp-4": PythonTool("fastmcp==4.0.11"),

@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 from starlette.responses import Response
 
-from qms.service.answers import Rendered
+from qms.service.answers import Rendered, Spoken
 
 encode = msgspec.json.Encoder().encode
 """Return a value as JSON; lines that are spliced in are not encoded again."""
@@ -27,4 +27,4 @@ def command_answer(value: Any) -> Response:
     """Return what a command answered: JSON, or the text that it was rendered to."""
     if isinstance(value, Rendered):
         return Response(value.text, media_type="text/plain")
-    return json_answer(value)
+    return json_answer(value.content if isinstance(value, Spoken) else value)

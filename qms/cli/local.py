@@ -11,7 +11,7 @@ from qms.domain.access import LOCAL_ADMIN
 from qms.domain.errors import InvalidInputError
 from qms.fsio.disk import Disk
 from qms.runtime.build import OpenRoot, open_root
-from qms.service.answers import Rendered
+from qms.service.answers import Rendered, Spoken
 from qms.telemetry import logs
 
 
@@ -44,6 +44,8 @@ class Local:
         answer = self._services.call(LOCAL_ADMIN, project, command, request)
         if isinstance(answer, Rendered):
             return answer.text
+        if isinstance(answer, Spoken):
+            answer = answer.content
         # Through JSON, so that what is printed is what the server would have sent.
         return msgspec.json.decode(msgspec.json.encode(answer))
 

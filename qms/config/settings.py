@@ -90,6 +90,10 @@ class Toolset(StrEnum):
     SERVER_MEMORY = "serverMemory"
 
 
+DROP_IN_TOOLSETS = frozenset({Toolset.AI_MEMORY, Toolset.SERVER_MEMORY})
+"""Toolsets for clients of other servers: nobody else need know of them."""
+
+
 class _Section(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """What every section shares: camelCase keys, each with a default."""
 

@@ -44,6 +44,13 @@ class Rendered(msgspec.Struct, frozen=True, kw_only=True):
     count: int
 
 
+class Spoken(msgspec.Struct, frozen=True, kw_only=True):
+    """An answer that is told to the reader of a tool in other words than to a program."""
+
+    text: str
+    content: Response
+
+
 class EntryAnswer(Response, frozen=True):
     """An entry as stored, its version, and what a reader or its writer should know of it."""
 

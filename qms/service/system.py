@@ -4,6 +4,7 @@ from typing import Any
 
 import msgspec
 
+from qms.config.settings import DROP_IN_TOOLSETS
 from qms.domain.bodies import BODY_TYPES, MAIN_FIELDS
 from qms.service.calls import Call
 from qms.service.manual import PAGE_URLS, SCHEMA_URL, Page
@@ -40,6 +41,7 @@ class DescribeAnswer(Response, frozen=True):
 
 def describe(call: Call, _request: NoArguments) -> DescribeAnswer:
     """Return what the caller can ask for and how."""
+    unused = DROP_IN_TOOLSETS.difference(call.endpoint.toolsets)
     commands = [
         CommandDescription(
             name=command.name,
@@ -49,7 +51,7 @@ def describe(call: Call, _request: NoArguments) -> DescribeAnswer:
             example=command.example,
         )
         for command in call.house.commands
-        if command.least <= call.caller.access
+        if command.least <= call.caller.access and command.toolset not in unused
     ]
     return DescribeAnswer(
         commands=commands,

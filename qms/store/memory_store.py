@@ -100,7 +100,12 @@ class MemoryStore:
         if len(found) == len(view):
             return found
         rest = [record for one, record in view.records.items() if one not in ids]
-        return found + sorted(rest, key=lambda record: (record.order, record.header.id))
+        written = (change.id for _, one in self.uncut() for change in one.changes)
+        place = {one: number for number, one in enumerate(dict.fromkeys(written))}
+        last = len(place)
+        return found + sorted(
+            rest, key=lambda one: (place.get(one.header.id, last), one.order, one.header.id)
+        )
 
     def superseded(self, now: datetime) -> frozenset[str]:
         """Return the ids of entries that others have replaced: no list shows them unasked."""

@@ -6,16 +6,17 @@ from qms.domain.errors import QmsError
 from qms.service.table import TABLE
 from tests.house.pages import code_blocks, read
 from tests.support.house import House
-from tools.document_usage import PAGE, fill
+from tools.document_usage import PAGES, fill
 
 CONFIGURED = 'slug = "projA"'
 
 
-def test_the_generated_parts_of_the_usage_page_are_current() -> None:
-    page = PAGE.read_text(encoding="utf-8")
+def test_the_generated_parts_of_the_usage_pages_are_current() -> None:
+    pages = [page.read_text(encoding="utf-8") for page in PAGES]
+    page = "\n".join(pages)
 
-    # `uv run python tools/document_usage.py` brings the page up to date.
-    assert fill(page) == page
+    # `uv run python tools/document_usage.py` brings the pages up to date.
+    assert [fill(one) for one in pages] == pages
     assert [row.name for row in TABLE if f"| `{row.name}` |" not in page] == []
     assert [e.code for e in QmsError.__subclasses__() if f"| `{e.code}` |" not in page] == []
 

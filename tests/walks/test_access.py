@@ -30,6 +30,14 @@ REQUESTS: dict[str, dict[str, Any]] = {
     "consolidateEntries": {"ids": ["seed", "other"], "dryRun": True},
     "restoreEntry": {"id": "seed"},
     "purgeArchive": {"olderThanDays": 90},
+    "create_entities": {"entities": []},
+    "create_relations": {"relations": []},
+    "add_observations": {"observations": []},
+    "delete_entities": {"entityNames": ["nobody"]},
+    "delete_observations": {"deletions": []},
+    "delete_relations": {"relations": []},
+    "search_nodes": {"query": "nobody"},
+    "open_nodes": {"names": ["nobody"]},
 }
 
 LEAST = {
@@ -73,6 +81,15 @@ LEAST = {
     "listConflicts": "admin",
     "dismissConflicts": "admin",
     "verifyStore": "admin",
+    "create_entities": "writer",
+    "create_relations": "writer",
+    "add_observations": "writer",
+    "delete_entities": "writer",
+    "delete_observations": "writer",
+    "delete_relations": "writer",
+    "read_graph": "reader",
+    "search_nodes": "reader",
+    "open_nodes": "reader",
 }
 """The design's table, written down again so that the code cannot quietly change it."""
 

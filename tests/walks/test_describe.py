@@ -1,5 +1,6 @@
 import pytest
 
+from qms.config.settings import DROP_IN_TOOLSETS
 from qms.domain.access import AccessTier
 from qms.domain.bodies import Kind
 from qms.service.table import TABLE
@@ -11,8 +12,24 @@ def test_each_tier_sees_the_commands_that_it_may_call(house: House, user: str) -
     answer = house.door(user)("describe")
 
     access = AccessTier.from_label(user)
-    expected = [command.name for command in TABLE if command.least <= access]
+    expected = [
+        command.name
+        for command in TABLE
+        if command.least <= access and command.toolset not in DROP_IN_TOOLSETS
+    ]
     assert [command["name"] for command in answer["commands"]] == expected
+
+
+def test_tools_for_clients_of_other_servers_are_described_where_they_are_allowed(
+    house: House,
+) -> None:
+    allowed = 'slug = "projA"\ntoolsets = ["core", "serverMemory"]'
+    house.reconfigure(lambda text: text.replace('slug = "projA"', allowed))
+
+    names = {command["name"] for command in house.door("reader")("describe")["commands"]}
+
+    assert "read_graph" in names
+    assert not any(name.startswith("memory_") for name in names)
 
 
 def test_a_command_is_described_by_tier_schema_help_and_example(house: House) -> None:

@@ -20,7 +20,7 @@ from qms.api.errors import note_unexpected
 from qms.api.mcp.calling import Calls
 from qms.api.mcp.visits import Context, visit_of
 from qms.domain.errors import QmsError
-from qms.service.answers import Rendered
+from qms.service.answers import Rendered, Spoken
 from qms.service.calls import Command
 from qms.service.schemas import request_schema, response_schema
 
@@ -81,6 +81,9 @@ def tool_result(answer: Any) -> HandlerResult:
     if isinstance(answer, Rendered):
         shown = {"format": answer.format, "count": answer.count}
         return _result(answer.text, shown, is_error=False)
+    if isinstance(answer, Spoken):
+        content = msgspec.json.decode(encode(answer.content))
+        return _result(answer.text, content, is_error=False)
     return _encoded(answer, is_error=False)
 
 
@@ -130,6 +133,7 @@ def _output_schema(row: Command) -> dict[str, Any] | None:
 
 
 def title_of(name: str) -> str:
-    """Return a name in camel case as people write it."""
+    """Return a name in camel or snake case as people write it."""
     words = "".join(f" {letter.lower()}" if letter.isupper() else letter for letter in name)
+    words = words.replace("_", " ")
     return words[:1].upper() + words[1:]
