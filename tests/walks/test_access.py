@@ -27,6 +27,9 @@ REQUESTS: dict[str, dict[str, Any]] = {
     "getLinks": {"id": "seed"},
     "restoreEntry": {"id": "seed"},
     "purgeArchive": {"olderThanDays": 90},
+    "expandQuery": {"query": "seed"},
+    "autoTag": {"id": "seed"},
+    "extractMemories": {"text": "We use seeds."},
 }
 
 LEAST = {
@@ -55,6 +58,9 @@ LEAST = {
     "purgeArchive": "admin",
     "archiveStats": "reader",
     "gc": "writer",
+    "expandQuery": "reader",
+    "autoTag": "writer",
+    "extractMemories": "reader",
     "summaries": "reader",
     "reloadStore": "admin",
     "rebuildIndexes": "admin",

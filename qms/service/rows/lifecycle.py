@@ -1,7 +1,7 @@
 """Toolset `lifecycle`: how long memories live, what links them, and where they go."""
 
 from qms.domain.access import AccessTier
-from qms.service import archive, census, forgetting, lifecycle, links
+from qms.service import archive, assisting, census, forgetting, lifecycle, links
 from qms.service.answers import EntryAnswer
 from qms.service.calls import Command
 from qms.service.requests import NoArguments
@@ -135,6 +135,42 @@ LIFECYCLE: tuple[Command, ...] = (
         handler=archive.archive_stats,
         help="Count what the archive holds, by reason",
         example={},
+        read_only=True,
+        idempotent=True,
+    ),
+    Command(
+        name="expandQuery",
+        toolset="lifecycle",
+        least=AccessTier.READER,
+        request=assisting.ExpandRequest,
+        response=assisting.ExpandAnswer,
+        handler=assisting.expand_query,
+        help="Find further search terms for a query",
+        example={"query": "database migration"},
+        read_only=True,
+        idempotent=True,
+        searches=True,
+    ),
+    Command(
+        name="autoTag",
+        toolset="lifecycle",
+        least=AccessTier.WRITER,
+        request=assisting.AutoTagRequest,
+        response=assisting.AutoTagAnswer,
+        handler=assisting.auto_tag,
+        help="Add tags to an entry that fit its text, or only propose them",
+        example={"id": _ID, "apply": False},
+        idempotent=True,
+    ),
+    Command(
+        name="extractMemories",
+        toolset="lifecycle",
+        least=AccessTier.READER,
+        request=assisting.ExtractRequest,
+        response=assisting.ExtractAnswer,
+        handler=assisting.extract_memories,
+        help="Find facts, decisions and preferences in what people said; nothing is stored",
+        example={"text": "We decided to use TOML because comments survive."},
         read_only=True,
         idempotent=True,
     ),
