@@ -23,6 +23,7 @@ from tools.benchmarks import (
     store_loading,
     store_served,
 )
+from tools.benchmarks import mining as mining_exports
 from tools.benchmarks import retrieval as retrieval_rows
 from tools.benchmarks.agents import Load, make_root, put_load_on, wait_until
 from tools.benchmarks.corpus import lines, make_store
@@ -216,6 +217,22 @@ def load(seconds: float, agents: int, think: float) -> None:
     if met.faults or set(met.statuses) != {200} or met.growth() > MAX_GROWTH:
         print("\n".join(met.faults) or "BROKEN", file=sys.stderr)
         sys.exit(1)
+
+
+@main.command()
+@click.option("--megabytes", default=1000, help="How large the larger of the two exports is.")
+@click.option("--markdown", is_flag=True, help="Print the table for a page.")
+@click.option(
+    "--folder", type=click.Path(path_type=Path, exists=True), help="Where the exports are made."
+)
+def mining(megabytes: int, markdown: bool, folder: Path | None) -> None:
+    """Measure how fast exported conversations are read and mined, and in how much RAM.
+
+    Example: python tools/bench.py mining --megabytes 100
+    """
+    with tempfile.TemporaryDirectory(dir=folder, prefix="qms-bench-") as scratch:
+        sizes = {"claude": megabytes, "chatgpt": max(1, megabytes // 4)}
+        _print(mining_exports.mining_rows(Path(scratch), sizes), markdown=markdown)
 
 
 def _print(measured: Iterable[Row], *, markdown: bool) -> None:

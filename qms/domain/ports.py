@@ -64,3 +64,18 @@ class Summarizer(Protocol):
 
     def summarize(self, text: str) -> str:
         """Return a summary of a text that is not blank."""
+
+
+class ChatModel(Protocol):
+    """Writes an answer to a text; may be slow, wrong or away, and is never relied on."""
+
+    @property
+    def model_id(self) -> str:
+        """Return the name under which answers are kept."""
+
+    def complete(self, instructions: str, text: str) -> str:
+        """Return what the model answers.
+
+        Raises:
+            UnavailableError: there is no answer; the message says why, without any text.
+        """

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from qms.domain.ports import Embedder, Reranker
+from qms.domain.ports import ChatModel, Embedder, Reranker
 from qms.inference.manifest import Refused, verify_model
 from qms.resources import find_resource
 
@@ -58,6 +58,13 @@ class ChosenReranker(msgspec.Struct, frozen=True, kw_only=True):
     """The reranker in use, or why the one that was asked for is not."""
 
     reranker: Reranker | None = None
+    reason: str | None = None
+
+
+class ChosenChat(msgspec.Struct, frozen=True, kw_only=True):
+    """The language model in use, or why the one that was asked for is not."""
+
+    model: ChatModel | None = None
     reason: str | None = None
 
 

@@ -1,6 +1,7 @@
 """The composition root below HTTP: configuration, stores, their keepers and the audit log."""
 
 import logging
+import os
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from datetime import datetime
@@ -18,6 +19,7 @@ from qms.files.watcher import FolderWatcher
 from qms.fsio.disk import Disk
 from qms.fsio.lock import RootLock
 from qms.inference.choose import Chosen, ChosenReranker, model_folders, open_embedder
+from qms.runtime.chat_chooser import ChatChooser
 from qms.runtime.jobs import Jobs
 from qms.runtime.keeper import Keeper, KeeperOptions
 from qms.runtime.key_saver import KeySaver, audit_ended_key
@@ -80,6 +82,7 @@ class Runtime:
             self._choose_embedder,
             disk,
             open_reranker=self._choose_reranker,
+            choose_chat=ChatChooser(lambda: configuration.settings.llm, os.environ),
             in_background=in_background,
         )
         self.keyring = Keyring(

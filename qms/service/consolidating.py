@@ -17,7 +17,7 @@ from qms.ingest.withhold import withhold
 from qms.service.calls import Call, no_entry
 from qms.service.listing import newest
 from qms.service.requests import Request, Response
-from qms.service.summaries import summarizer_for
+from qms.service.summaries import SummaryWriter
 from qms.service.writing import check_quota, living, writing_for
 from qms.store.draft import Draft
 from qms.store.view import Record
@@ -48,6 +48,7 @@ ALIKE = 0.8
 
 Method = Literal["given", "extractive", "llm"]
 _GIVEN: Method = "given"
+_EXTRACTIVE: Method = "extractive"
 
 
 class ConsolidateRequest(Request, frozen=True):
@@ -156,9 +157,12 @@ def _entry(
         fields["namespace"] = request.namespace
     text, method = request.summary, _GIVEN
     if text is None:
-        summarizer = summarizer_for(call)
-        method = summarizer.method
-        text = summary_of(sources, summarizer.summarize, max_bytes=limits.text_bytes)
+        writer = SummaryWriter(call)
+        text, method = summary_of(sources, writer.by_rule, max_bytes=limits.text_bytes), _EXTRACTIVE
+        if writer.method == "llm":
+            # One question about all of them: a hundred answers would be waited for too long.
+            written, method = writer.write(text)
+            text = written if method == "llm" else text
     entry = {
         **fields,
         "kind": request.kind.value,

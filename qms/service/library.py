@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from qms.domain.errors import UnavailableError
 from qms.domain.ports import Embedder
 from qms.fsio.disk import Disk
-from qms.inference.choose import Chosen, ChosenReranker, EmbedderKind
+from qms.inference.choose import Chosen, ChosenChat, ChosenReranker, EmbedderKind
 from qms.ingest.claims import ClaimIndex
 from qms.store.memory_store import MemoryStore
 from qms.store.options import IndexStatus, Problem
@@ -62,11 +62,14 @@ class Library:
         disk: Disk,
         *,
         open_reranker: Callable[[], ChosenReranker] = ChosenReranker,
+        choose_chat: Callable[[], ChosenChat] = ChosenChat,
         in_background: bool = True,
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         self._open_embedder = open_embedder
         self._open_reranker = open_reranker
+        self.chat = choose_chat
+        """Returns the language model in use, or why there is none."""
         self._disk = disk
         self._in_background = in_background
         self._monotonic = monotonic

@@ -5,13 +5,18 @@ from typing import Any, Literal
 import msgspec
 
 from qms.codec.documents import over_limit
+from qms.config.settings import SummaryMethod
 from qms.domain.bodies import main_text
 from qms.domain.entry import split_id
-from qms.domain.ports import Summarizer
+from qms.domain.errors import UnavailableError
+from qms.domain.ports import ChatModel
+from qms.inference.chat_summarizer import ChatSummarizer
 from qms.service.calls import Call
 from qms.service.requests import Request, Response
 from qms.store.summaries import KeptSummary
 from qms.store.view import Record
+
+Method = Literal["extractive", "llm"]
 
 SHORT_CHARACTERS = 280
 """A text up to this length is its own summary."""
@@ -43,16 +48,17 @@ def summaries(call: Call, request: SummariesRequest) -> SummariesAnswer:
     if len(request.ids) > limit:
         raise over_limit("ids", len(request.ids), limit, "results")
     records = [call.find(given) for given in request.ids]
-    return SummariesAnswer(summaries=[_summary(call, record) for record in records])
+    writer = SummaryWriter(call)
+    return SummariesAnswer(summaries=[_summary(call, record, writer) for record in records])
 
 
-def _summary(call: Call, record: Record) -> EntrySummary:
+def _summary(call: Call, record: Record, writer: "SummaryWriter") -> EntrySummary:
     document = record.document()
     text = main_text(record.header.kind, document["body"])
     given = _given(document, text)
     if given is not None:
         return EntrySummary(id=record.header.id, summary=given, method="given")
-    return _made(call, record, text)
+    return _made(call, record, text, writer)
 
 
 def _given(document: dict[str, Any], text: str) -> str | None:
@@ -64,23 +70,51 @@ def _given(document: dict[str, Any], text: str) -> str | None:
     return text.strip() if len(text) <= SHORT_CHARACTERS else None
 
 
-def _made(call: Call, record: Record, text: str) -> EntrySummary:
-    summarizer, entry_id = summarizer_for(call), record.header.id
+def _made(call: Call, record: Record, text: str, writer: "SummaryWriter") -> EntrySummary:
+    entry_id = record.header.id
     store = call.house.catalog.get(split_id(entry_id)[0])
     cache = call.house.library.summaries(store.project)
-    version, method = record.version(), summarizer.method
+    version = record.version()
+    method = writer.method
     summary = cache.get(store.view, entry_id, version, method) if cache else None
-    if summary is None:
-        summary = summarizer.summarize(text)
-        if cache is not None:
-            cache.put(store.view, entry_id, KeptSummary(version, method, summary))
-            call.house.library.wake()
+    if summary is not None:
+        return EntrySummary(id=entry_id, summary=summary, method=method)
+    summary, method = writer.write(text)
+    if cache is not None:
+        cache.put(store.view, entry_id, KeptSummary(version, method, summary))
+        call.house.library.wake()
     return EntrySummary(id=entry_id, summary=summary, method=method)
 
 
-def summarizer_for(call: Call) -> Summarizer:
-    """Return what sums up texts now; its `method` says how."""
-    # Without a language model the rule serves, whatever the settings ask for; `method` says so.
-    from qms.inference.summarizer import ExtractiveSummarizer  # numpy: after the port answers
+class SummaryWriter:
+    """Writes the summaries of one call: by a language model where the settings ask for one.
 
-    return ExtractiveSummarizer(call.house.library.embedder())
+    A model that fails once is not asked again in the same call, so that many entries do not wait
+    for it one after the other.
+    """
+
+    def __init__(self, call: Call) -> None:
+        self._library = call.house.library
+        self._model: ChatModel | None = None
+        if call.settings.global_.summarizer.model is SummaryMethod.LLM:
+            self._model = self._library.chat().model
+
+    @property
+    def method(self) -> Method:
+        """Return how the next summary is meant to be made."""
+        return "extractive" if self._model is None else "llm"
+
+    def write(self, text: str) -> tuple[str, Method]:
+        """Return a summary of a text, and how it was made."""
+        if self._model is not None:
+            try:
+                return ChatSummarizer(self._model).summarize(text), "llm"
+            except UnavailableError:
+                self._model = None  # the reason is in the log, and `method` says what served
+        return self.by_rule(text), "extractive"
+
+    def by_rule(self, text: str) -> str:
+        """Return the sentences of a text that say most of it."""
+        from qms.inference.summarizer import ExtractiveSummarizer  # numpy: after the port answers
+
+        return ExtractiveSummarizer(self._library.embedder()).summarize(text)

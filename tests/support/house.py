@@ -15,6 +15,7 @@ from qms.files.audit import AuditLog
 from qms.fsio.disk import Disk
 from qms.inference.choose import Chosen, ChosenReranker, open_embedder
 from qms.inference.cross_encoder import open_reranker
+from qms.runtime.chat_chooser import ChatChooser
 from qms.service.calls import Command
 from qms.service.commands import Services
 from qms.service.configuration import Configuration
@@ -143,7 +144,11 @@ class House:
         self.catalog = Catalog(self._open, closer=self._close)
         self.catalog.register(self.configuration.settings.endpoints)
         self.library = Library(
-            hash_embedder, self.disk, open_reranker=self._choose_reranker, in_background=False
+            hash_embedder,
+            self.disk,
+            open_reranker=self._choose_reranker,
+            choose_chat=ChatChooser(lambda: self.configuration.settings.llm, {"CHAT_KEY": "k-1"}),
+            in_background=False,
         )
         self.audit = AuditLog(root / "logs" / "audit.jsonl", self.disk)
         self.series = Series()

@@ -90,3 +90,11 @@ def test_both_forms_of_the_table_hold_the_same_cells() -> None:
     assert " ".join(table(rows, markdown=False).split("\n")[1].split()) == (
         "load 1,000 2 × ≤ 3 × met"
     )
+
+
+def test_mining_prints_speed_and_memory_of_both_exports(tmp_path: Path) -> None:
+    result = CliRunner().invoke(main, ["mining", "--megabytes", "1", "--folder", str(tmp_path)])
+
+    assert result.stdout.count("framed and decoded") == 2
+    assert result.stdout.count("RAM above idle") == 2
+    assert list(tmp_path.iterdir()) == []

@@ -38,6 +38,9 @@ REQUESTS: dict[str, dict[str, Any]] = {
     "delete_relations": {"relations": []},
     "search_nodes": {"query": "nobody"},
     "open_nodes": {"names": ["nobody"]},
+    "expandQuery": {"query": "seed"},
+    "autoTag": {"id": "seed"},
+    "extractMemories": {"text": "We use seeds."},
 }
 
 LEAST = {
@@ -72,6 +75,9 @@ LEAST = {
     "purgeArchive": "admin",
     "archiveStats": "reader",
     "gc": "writer",
+    "expandQuery": "reader",
+    "autoTag": "writer",
+    "extractMemories": "reader",
     "summaries": "reader",
     "reloadStore": "admin",
     "rebuildIndexes": "admin",

@@ -1,0 +1,192 @@
+"""`memoryctl mine`: memories out of exported conversations, stored with the way back to them."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+import msgspec
+
+from qms.cli import output
+from qms.cli.arguments import Verb, shared_options
+from qms.cli.fields import RETENTIONS
+from qms.cli.progress import Progress
+from qms.cli.target import Asked, Session, open_session
+from qms.domain.entry import NAMESPACE, Retention, split_id
+from qms.domain.errors import InvalidInputError, invalid
+from qms.domain.limits import DEFAULT_LIMITS
+from qms.ingest.mining.conversation import Problem
+from qms.ingest.mining.formats import DEFAULT_MIN_MESSAGES, FORMATS, read_export
+from qms.ingest.mining.memories import ID_PREFIX, Provenance, entry_of, find_memories
+
+BATCH_ENTRIES = 200
+SHOWN_PROBLEMS = 20
+MAX_PROBLEMS = 1000
+"""So many are kept to be listed; the rest is counted."""
+
+
+class Tally(msgspec.Struct, kw_only=True, rename="camel"):
+    """What a run came to, as `--json` prints it."""
+
+    dry_run: bool
+    conversations: int = 0
+    messages: int = 0
+    found: int = 0
+    known: int = 0
+    imported: int = 0
+    by_rule: Counter[str] = msgspec.field(default_factory=Counter)
+    problem_count: int = 0
+    problems: list[str] = msgspec.field(default_factory=list)
+
+    def complain(self, problem: str) -> None:
+        """Count what was left out, and why."""
+        self.problem_count += 1
+        if len(self.problems) < MAX_PROBLEMS:
+            self.problems.append(problem)
+
+
+@click.command(
+    cls=Verb, example="memoryctl mine conversations.json --format claude --min-messages 5 --dry-run"
+)
+@click.argument("path", type=click.Path(path_type=Path), metavar="PATH")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(list(FORMATS)),
+    required=True,
+    help="Which program wrote the export: a file, a folder, or the zip archive as it came.",
+)
+@click.option(
+    "--min-messages",
+    metavar="N",
+    type=click.IntRange(1),
+    default=DEFAULT_MIN_MESSAGES,
+    show_default=True,
+    help="Leave shorter conversations out.",
+)
+@click.option(
+    "--retention",
+    type=RETENTIONS,
+    default=Retention.MID.value,
+    show_default=True,
+    help="How long the memories live.",
+)
+@click.option("--namespace", metavar="NAME", help="Their part of the project.")
+@click.option("--dry-run", is_flag=True, help="Only say what would be stored.")
+@shared_options
+def mine(
+    asked: Asked,
+    path: Path,
+    form: str,
+    min_messages: int,
+    retention: str,
+    namespace: str | None,
+    dry_run: bool,
+) -> None:
+    """Find facts, decisions, preferences, procedures and code in exported conversations.
+
+    A second run, also over a later export, stores only what is new; what was deleted stays so.
+    """
+    if namespace is not None and not NAMESPACE.fullmatch(namespace):
+        raise invalid("namespace", "must be 1 to 128 characters without spaces and slashes")
+    provenance = Provenance(format=form, retention=Retention(retention), namespace=namespace)
+    tally = Tally(dry_run=dry_run)
+    with open_session(asked) as session:
+        store = _Store(session, tally, provenance)
+        _mine(path, min_messages, store)
+    _report(tally, as_json=asked.as_json)
+
+
+def _mine(path: Path, min_messages: int, store: "_Store") -> None:
+    progress = Progress()
+    form = store.provenance.format
+    try:
+        with read_export(path, form, min_messages=min_messages) as (export, found):
+            for one in found:
+                progress.show("mining", export.read_bytes, export.total_bytes)
+                if isinstance(one, Problem):
+                    store.tally.complain(str(one))
+                    continue
+                store.tally.conversations += 1
+                store.tally.messages += len(one.messages)
+                for memory in find_memories(one):
+                    store.add(entry_of(memory, one, store.provenance), memory.rule)
+            store.flush()
+    finally:
+        progress.end()
+    if not store.tally.messages and not store.tally.problems:
+        raise InvalidInputError(f"{path} holds no conversation that is long enough", field="path")
+
+
+class _Store:
+    """Takes entries one by one and stores those that are new, many at a time."""
+
+    def __init__(self, session: Session, tally: Tally, provenance: Provenance) -> None:
+        self.tally = tally
+        self.provenance = provenance
+        self._session = session
+        self._known = set(_known_ids(session, provenance.format))
+        self._waiting: list[dict[str, Any]] = []
+
+    def add(self, entry: dict[str, Any], rule: str) -> None:
+        """Store an entry with the next batch, unless it was mined before."""
+        self.tally.found += 1
+        if entry["id"] in self._known:
+            self.tally.known += 1
+            return
+        self._known.add(entry["id"])
+        self.tally.by_rule[rule] += 1
+        self._waiting.append(entry)
+        if len(self._waiting) >= BATCH_ENTRIES:
+            self.flush()
+
+    def flush(self) -> None:
+        """Store what waits."""
+        batch, self._waiting = self._waiting, []
+        if not batch:
+            return
+        request = {"entries": batch, "dryRun": self.tally.dry_run}
+        answer = self._session.call(self._session.project, "bulkImport", request)
+        self.tally.imported += answer["imported"]
+        for fault in answer["errors"]:
+            self.tally.complain(f"{batch[fault['index']]['title']!r}: {fault['message']}")
+
+
+def _known_ids(session: Session, form: str) -> Iterator[str]:
+    """Yield the ids of what was mined before, also of what has left the project since."""
+    living = {"filter": {"sourceType": form}, "sort": "created", "include": "ids"}
+    for command, request in (("listEntries", living), ("listArchive", {})):
+        for item in _items(session, command, request):
+            local = split_id(item["id"])[1]
+            if local.startswith(ID_PREFIX):
+                yield local
+
+
+def _items(
+    session: Session, command: str, request: Mapping[str, Any]
+) -> Iterator[Mapping[str, Any]]:
+    page: dict[str, Any] = {"size": DEFAULT_LIMITS.results}
+    while True:
+        answer = session.call(session.project, command, {**request, "page": page})
+        yield from answer["items"]
+        if answer["nextCursor"] is None:
+            return
+        page = {**page, "cursor": answer["nextCursor"]}
+
+
+def _report(tally: Tally, *, as_json: bool) -> None:
+    if as_json:
+        output.answer(msgspec.to_builtins(tally))
+    elif tally.by_rule:
+        rows = [(rule, str(count)) for rule, count in sorted(tally.by_rule.items())]
+        output.table(["RULE", "NEW"], rows, flexible=0)
+    what = f"{tally.conversations:,} conversations with {tally.messages:,} messages read"
+    done = f"{tally.imported:,} memories {'would be stored' if tally.dry_run else 'stored'}"
+    output.note(f"{what}; {done}, {tally.known:,} were mined before")
+    for problem in tally.problems[:SHOWN_PROBLEMS]:
+        output.warning(problem)
+    if tally.problem_count > SHOWN_PROBLEMS:
+        output.warning(f"and {tally.problem_count - SHOWN_PROBLEMS:,} more; --json lists them")
+    if tally.problems:
+        raise click.exceptions.Exit(InvalidInputError.exit_code)

@@ -1,0 +1,1 @@
+"""Mining: exported conversations in, entries worth keeping out."""

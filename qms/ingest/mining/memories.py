@@ -1,0 +1,155 @@
+"""From a conversation to entries: the rules applied, and where each entry comes from.
+
+The id of an entry is made of the conversation and of what was said, so that mining the same export
+again, or a later one of the same conversations, finds the same ids.
+"""
+
+import hashlib
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from qms.codec.documents import instant_text
+from qms.domain.bodies import Kind
+from qms.domain.entry import Retention
+from qms.ingest.mining.blocks import Code, Steps, find_code, find_steps, without_code
+from qms.ingest.mining.conversation import Conversation, Message
+from qms.ingest.mining.statements import Statement, find_statements
+
+ID_PREFIX = "mined-"
+
+_TITLE_CHARACTERS = 100
+_BLOCK_CONFIDENCE = 0.6
+_REASON = re.compile(r"\b(?:because|so that|since)\b\s+(.+)", re.IGNORECASE)
+
+
+class Provenance(msgspec.Struct, frozen=True, kw_only=True):
+    """What all entries of one run share."""
+
+    format: str
+    retention: Retention = Retention.MID
+    namespace: str | None = None
+
+
+class Memory(msgspec.Struct, frozen=True, kw_only=True):
+    """Something worth keeping, before it becomes an entry."""
+
+    rule: str
+    kind: Kind
+    title: str
+    body: dict[str, Any]
+    confidence: float
+    message: Message
+    method: str = "rule"
+
+
+def find_memories(conversation: Conversation) -> Iterator[Memory]:
+    """Yield what the rules find in a conversation; of code with one name, the last version."""
+    kept: dict[str, Memory] = {}
+    for message in conversation.messages:
+        for code in find_code(message.text):
+            kept[f"{code.language} {code.name or code.text}"] = _code(code, message, conversation)
+        prose = without_code(message.text)
+        for steps in find_steps(prose):
+            yield _procedure(steps, message, conversation)
+        if message.is_person:
+            for statement in find_statements(prose):
+                yield _said(statement, message)
+    yield from kept.values()
+
+
+def entry_of(memory: Memory, conversation: Conversation, provenance: Provenance) -> dict[str, Any]:
+    """Return the entry that a memory becomes, with the way back to its message."""
+    message = memory.message
+    metadata = {
+        "minedFrom": provenance.format,
+        "method": memory.method,
+        "conversationId": conversation.id,
+        "conversationTitle": conversation.title,
+        "messageId": message.id,
+        "author": message.author,
+    }
+    entry: dict[str, Any] = {
+        "id": _entry_id(memory, conversation, provenance),
+        "kind": memory.kind.value,
+        "title": memory.title,
+        "body": memory.body,
+        "tags": ["mined", provenance.format, memory.rule],
+        "source": {"type": provenance.format, "path": conversation.path},
+        "retention": provenance.retention.value,
+        "confidence": memory.confidence,
+        "metadata": {name: value for name, value in metadata.items() if value},
+    }
+    if message.at_utc is not None:
+        entry["timestamps"] = {"sourceUtc": instant_text(message.at_utc)}
+    if provenance.namespace is not None:
+        entry["namespace"] = provenance.namespace
+    return entry
+
+
+def statement_memory(
+    rule: str, text: str, message: Message, *, confidence: float, method: str = "rule"
+) -> Memory:
+    """Return a sentence as a decision or a fact; a preference is a fact about who said it."""
+    if rule == "decision":
+        reason = _REASON.search(text)
+        body = {"decision": text, "rationale": reason[1] if reason else None}
+        body["owner"] = message.author
+    else:
+        said = f"said by {message.author}" if message.author else None
+        body = {"statement": text, "justification": said}
+    return Memory(
+        rule=rule,
+        kind=Kind.DECISION if rule == "decision" else Kind.FACT,
+        title=_short(text),
+        body={name: value for name, value in body.items() if value},
+        confidence=confidence,
+        message=message,
+        method=method,
+    )
+
+
+def _said(statement: Statement, message: Message) -> Memory:
+    return statement_memory(
+        statement.rule, statement.text, message, confidence=statement.confidence
+    )
+
+
+def _procedure(steps: Steps, message: Message, conversation: Conversation) -> Memory:
+    return Memory(
+        rule="procedure",
+        kind=Kind.PROCEDURE,
+        title=_short(steps.heading or conversation.title or steps.steps[0]),
+        body={"steps": steps.steps},
+        confidence=_BLOCK_CONFIDENCE,
+        message=message,
+    )
+
+
+def _code(code: Code, message: Message, conversation: Conversation) -> Memory:
+    about = " · ".join(part for part in (code.name, conversation.title) if part)
+    return Memory(
+        rule="code",
+        kind=Kind.CODE_SNIPPET,
+        title=_short(f"{code.language}: {about or code.text.strip()}"),
+        body={"snippet": code.text, "language": code.language},
+        confidence=_BLOCK_CONFIDENCE,
+        message=message,
+    )
+
+
+def _entry_id(memory: Memory, conversation: Conversation, provenance: Provenance) -> str:
+    said = " ".join(str(value) for value in memory.body.values()).casefold()
+    parts = (provenance.format, conversation.id, memory.rule, said)
+    name = "\0".join(parts).encode("utf-8", "replace")
+    return ID_PREFIX + hashlib.sha256(name).hexdigest()[:32]
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    if len(line) <= _TITLE_CHARACTERS:
+        return line
+    cut = line[: _TITLE_CHARACTERS - 1]
+    return (cut.rpartition(" ")[0] or cut).rstrip() + "…"
