@@ -17,6 +17,7 @@ from qms.config.convert import (
     to_struct,
     unknown_keys,
 )
+from qms.config.cron import parse_cron
 from qms.config.paths import comparable, path_flaw
 from qms.config.settings import Endpoint, GlobalSettings, LlmSettings, Settings, fold_slug
 from qms.config.users import decode_permissions, decode_users
@@ -26,7 +27,6 @@ from qms.domain.slugs import is_slug
 _SECTIONS = ("global", "llm", "endpoint", "users", "permissions")
 _LARGEST_LIMIT = 1 << 30
 _LIMIT_MAXIMA = {"jsonDepth": 256, "hops": 100}
-_CRON = re.compile(r"[0-9A-Za-z*,/?#-]+(?: +[0-9A-Za-z*,/?#-]+){4}")
 _TIME_ZONE = re.compile(r"[A-Za-z][A-Za-z0-9_+-]*(?:/[A-Za-z0-9_+-]+){0,2}")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
@@ -108,14 +108,19 @@ def _check_files(values: GlobalSettings) -> None:
 def _check_backup(values: GlobalSettings) -> None:
     place = ("global", "backup")
     cadence, zone = values.backup.cadence, values.backup.time_zone
-    if cadence and not _CRON.fullmatch(cadence):
-        raise SettingError(
-            (*place, "cadence"), 'must be a cron expression of five fields, as in "0 3 * * *"'
-        )
+    if cadence:
+        _check_cadence(cadence, (*place, "cadence"))
     if not _TIME_ZONE.fullmatch(zone):
         raise SettingError(
             (*place, "timeZone"), 'must be "local", "UTC" or a name such as "Europe/Berlin"'
         )
+
+
+def _check_cadence(cadence: str, place: Place) -> None:
+    try:
+        parse_cron(cadence)
+    except ValueError as error:
+        raise SettingError(place, str(error)) from None
 
 
 def _check_lengths(values: GlobalSettings) -> None:

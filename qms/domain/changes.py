@@ -43,6 +43,8 @@ class Remove(
     entry: msgspec.Raw
     reason: str = "deleted"
     kept: bool = True
+    undo_id: str | None = None
+    """What brings back everything that left together with it, where that was asked for."""
 
 
 Change = Put | Remove

@@ -1,5 +1,6 @@
 """Append-only JSON lines beside the store: the archive and the conflict copies."""
 
+import hashlib
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
@@ -11,16 +12,27 @@ from qms.codec.documents import instant_text
 from qms.fsio.disk import Disk, FileIdentity
 
 _TAIL_BYTES = 1 << 20
+_MARK_BYTES = 4096
 
 
 class _Object(msgspec.Struct):
     """Any JSON object; reading it as this one builds nothing."""
 
 
-def archive_line(entry: msgspec.Raw, *, reason: str, by: str, at_utc: datetime) -> bytes:
+class LogMark(msgspec.Struct, frozen=True, rename="camel"):
+    """How far a log had grown, and what its end looked like then."""
+
+    bytes: int = 0
+    tail_sha256: str = ""
+
+
+def archive_line(
+    entry: msgspec.Raw, *, reason: str, by: str, at_utc: datetime, undo_id: str | None = None
+) -> bytes:
     """Return the line of the archive that keeps an entry, byte for byte."""
-    kept = {"archivedUtc": instant_text(at_utc), "reason": reason, "by": by, "entry": entry}
-    return msgspec.json.encode(kept)
+    kept = {"archivedUtc": instant_text(at_utc), "reason": reason, "by": by}
+    undo = {} if undo_id is None else {"undoId": undo_id}
+    return msgspec.json.encode({**kept, **undo, "entry": entry})
 
 
 class AppendLog:
@@ -86,6 +98,27 @@ class AppendLog:
         if identity != self._counted:
             self._counted, self._count = identity, sum(map(_is_object, self.lines()))
         return self._count
+
+    def mark(self) -> LogMark:
+        """Return how far the file has grown."""
+        return self._mark_at(self._size())
+
+    def since(self, mark: LogMark) -> bytes | None:
+        """Return what was added since a mark, or None when lines before it were taken out."""
+        size = self._size()
+        if size < mark.bytes or self._mark_at(mark.bytes) != mark:
+            return None
+        is_longer = size > mark.bytes
+        return self._disk.read_part(self._path, mark.bytes, size) if is_longer else b""
+
+    def _size(self) -> int:
+        identity = self._disk.identity(self._path)
+        return identity.size if identity else 0
+
+    def _mark_at(self, size: int) -> LogMark:
+        length = min(size, _MARK_BYTES)
+        tail = self._disk.read_part(self._path, size - length, length) if length else b""
+        return LogMark(size, hashlib.sha256(tail).hexdigest())
 
     def forget_recent(self) -> None:
         """Stop guarding against repetition: nothing can be replayed any more."""

@@ -152,6 +152,12 @@ class Disk:
         except FileNotFoundError:
             return b""
 
+    def read_part(self, path: Path, start: int, size: int) -> bytes:
+        """Return at most `size` bytes of a file from `start` on."""
+        with path.open("rb") as file:
+            file.seek(start)
+            return file.read(size)
+
     def identity(self, path: Path) -> FileIdentity | None:
         """Return what a file looks like from outside, or None when it is not there."""
         try:

@@ -26,6 +26,7 @@ from qms.runtime.key_saver import KeySaver, audit_ended_key
 from qms.runtime.loop import Loop
 from qms.runtime.root import AUDIT_PLACE, CONFIGURATION_NAME, KEYS_PLACE, announce, claim_root
 from qms.runtime.settings_keeper import SettingsKeeper
+from qms.service.backup_desk import BackupDesk
 from qms.service.calls import Command
 from qms.service.commands import Services
 from qms.service.configuration import Configuration
@@ -92,6 +93,16 @@ class Runtime:
         )
         self._key_saver = KeySaver(self.keyring, configuration, root / KEYS_PLACE, disk)
         self.series = Series()
+        self.desk = BackupDesk(
+            configuration,
+            self.catalog,
+            disk,
+            audit=self.audit,
+            clock=clock,
+            in_background=in_background,
+        )
+        self._backups = Loop("backups", self.desk.work, gives_way=True)
+        self.desk.wake = self._backups.wake
         self._sampler = Loop("sampler", self._sample, first_after_s=SAMPLE_S)
         self._librarian = Loop("librarian", self.library.work, gives_way=True)
         self.library.wake = self._librarian.wake
@@ -117,6 +128,7 @@ class Runtime:
             clock=self._clock,
             commands=commands,
             keyring=self.keyring,
+            desk=self.desk,
         )
 
     @property
@@ -138,6 +150,7 @@ class Runtime:
             self._librarian.start()
             self._jobs.start()
             self._sampler.start()
+            self._backups.start()
             self._key_saver.start()
 
     def start_librarian(self) -> None:
@@ -153,6 +166,7 @@ class Runtime:
             self._settings_keeper.stop()
             self._jobs.stop()
             self._sampler.stop()
+            self._backups.stop()
             self._key_saver.stop()
         self._librarian.stop()
         self.catalog.close()

@@ -24,6 +24,7 @@ from qms.domain.lifecycle import is_expired
 from qms.files.audit import AuditLog
 from qms.fsio.disk import Disk
 from qms.ingest.entries import EntryRules
+from qms.service.backup_desk import BackupDesk
 from qms.service.configuration import Configuration
 from qms.service.library import Library
 from qms.service.peers import SILENT, Peer
@@ -84,9 +85,13 @@ class House:
         series: Series,
         clock: Callable[[], datetime],
         commands: tuple[Command, ...],
+        desk: BackupDesk | None = None,
         randomness: Callable[[int], bytes] = secrets.token_bytes,
     ) -> None:
         self.configuration = configuration
+        self.desk = desk or BackupDesk(
+            configuration, catalog, configuration.disk, audit=audit, clock=clock
+        )
         self.catalog = catalog
         self.library = library
         self.audit = audit

@@ -17,6 +17,7 @@ from qms.files.audit import AuditLog
 from qms.service import completing, health
 from qms.service.admin.calls import AdminCall
 from qms.service.admin.table import ADMIN_TABLE
+from qms.service.backup_desk import BackupDesk
 from qms.service.calls import Call, Command, House
 from qms.service.configuration import Configuration
 from qms.service.keyring import Keyring
@@ -43,6 +44,7 @@ class Services:
         clock: Callable[[], datetime],
         commands: tuple[Command, ...] = TABLE,
         keyring: Keyring | None = None,
+        desk: BackupDesk | None = None,
     ) -> None:
         self._house = House(
             configuration,
@@ -52,6 +54,7 @@ class Services:
             series=series,
             clock=clock,
             commands=commands,
+            desk=desk,
         )
         self._commands = {command.name: command for command in commands}
         self._administration = {command.name: command for command in ADMIN_TABLE}
@@ -61,6 +64,11 @@ class Services:
     def now(self) -> datetime:
         """Return the present moment."""
         return self._house.clock()
+
+    @property
+    def desk(self) -> BackupDesk:
+        """Return where backups are ordered."""
+        return self._house.desk
 
     @property
     def commands(self) -> tuple[Command, ...]:

@@ -4,6 +4,7 @@ from enum import StrEnum
 
 import msgspec
 
+from qms.codec.documents import instant_text
 from qms.domain.access import AccessTier
 from qms.inference.choose import Chosen, EmbedderReport
 from qms.service.calls import Call, House
@@ -43,6 +44,8 @@ class HealthReport(Response, frozen=True):
     """The embedder really in use, or None while it is being opened."""
     version: str
     problems: list[ReportedProblem]
+    next_backup_utc: str | None
+    """When backups are next made by the clock."""
 
 
 def health(call: Call, _request: NoArguments) -> HealthReport:
@@ -60,6 +63,7 @@ def report(house: House, slugs: list[str], *, is_administrator: bool) -> HealthR
         *_configuration_problems(house, is_administrator=is_administrator),
         *_embedder_problems(chosen),
         *_reranker_problems(house.library.reranker_problem),
+        *_backup_problems(house.desk.problem),
         *(
             ReportedProblem(code="storeUnavailable", project=slug, reason=why)
             for slug, why in failures.items()
@@ -75,6 +79,7 @@ def report(house: House, slugs: list[str], *, is_administrator: bool) -> HealthR
         embedder=chosen.report() if chosen else None,
         version=__version__,
         problems=problems[:MAX_PROBLEMS],
+        next_backup_utc=instant_text(due) if (due := house.desk.next_run_utc()) else None,
     )
 
 
@@ -125,6 +130,10 @@ def _embedder_problems(chosen: Chosen | None) -> list[ReportedProblem]:
 
 def _reranker_problems(reason: str | None) -> list[ReportedProblem]:
     return [ReportedProblem(code="reranker", reason=reason)] if reason else []
+
+
+def _backup_problems(reason: str | None) -> list[ReportedProblem]:
+    return [ReportedProblem(code="backups", file="backupRoot", reason=reason)] if reason else []
 
 
 def _reported(problem: Problem) -> ReportedProblem:

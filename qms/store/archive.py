@@ -21,6 +21,7 @@ class Archived(msgspec.Struct, frozen=True, rename="camel"):
     reason: str
     by: str
     entry: dict[str, Any]
+    undo_id: str | None = None
 
 
 class Archive:

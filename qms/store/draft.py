@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import msgspec
 
 from qms.codec.documents import encode_checked, header_of, version_of
+from qms.codec.lines import decode_line
 from qms.domain.changes import Change, Put, Remove
 from qms.domain.entry import Document
 from qms.domain.limits import Limits
@@ -67,11 +68,31 @@ class Draft:
         self.changes.append(Put(record.header.id, msgspec.Raw(line), version, created))
         return record
 
-    def remove(self, entry_id: str, reason: str = "deleted", *, keep: bool = True) -> None:
+    def put_line(self, line: bytes) -> Record:
+        """Create or replace an entry with a line that was valid before, byte for byte."""
+        version = version_of(decode_line(line))
+        record = Record.from_line(line, self._sequence, version)
+        created = record.header.id not in self._builder.records
+        self._builder.put(record)
+        self.changes.append(Put(record.header.id, msgspec.Raw(line), version, created))
+        return record
+
+    def remove(
+        self,
+        entry_id: str,
+        reason: str = "deleted",
+        *,
+        keep: bool = True,
+        undo_id: str | None = None,
+    ) -> None:
         """Take an entry out; its last version goes to the archive, unless it is not to be kept."""
         record = self._builder.remove(entry_id)
         if record is not None:
-            self.changes.append(Remove(entry_id, msgspec.Raw(record.line), reason, keep))
+            self.changes.append(Remove(entry_id, msgspec.Raw(record.line), reason, keep, undo_id))
+
+    def ids(self) -> list[str]:
+        """Return the ids of all entries."""
+        return list(self._builder.records)
 
     def finish(self) -> StoreView:
         """Return the view after this plan."""

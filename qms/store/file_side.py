@@ -10,6 +10,7 @@ import msgspec
 from qms.codec.hand_lines import LineReader
 from qms.files.append_log import AppendLog
 from qms.files.base import BaseFiles, BaseMeta
+from qms.files.change_log import ChangeLog
 from qms.files.entries import EntriesFile, Replaced
 from qms.files.journal import JournalRecord
 from qms.fsio.disk import Disk, FileIdentity
@@ -85,6 +86,7 @@ class FileSide:
         self.base = BaseFiles(disk, own)
         self.archive = AppendLog(disk, folder / "archive.jsonl")
         self.conflicts = AppendLog(disk, own / "conflicts.jsonl")
+        self.changes = ChangeLog(disk, own / "changes.jsonl")
         self.image = Image()
         self.moved: dict[str, bytes | None] = {}
         """How replayed hand edits moved the base, by id; None is a removal."""

@@ -1,7 +1,8 @@
 """The fold: bringing what the journal holds into `entries.jsonl`, then cutting the journal.
 
-The order is what makes it safe: archive, new file, announcement, swap, base, audit, cut. A crash
-between any two steps leaves a state from which the next start comes to the same entries.
+The order is what makes it safe: archive, change log, new file, announcement, swap, base, audit,
+cut. A crash between any two steps leaves a state from which the next start comes to the same
+entries.
 """
 
 import logging
@@ -70,6 +71,7 @@ def _fold(side: FileSide, snapshot: Snapshot) -> FoldOutcome:
         return FoldOutcome.FILE_CHANGED
     finish_cut_off(side)
     side.archive.extend(archive_lines(snapshot.records))
+    side.changes.extend(snapshot.records)
     image = render(side.image, snapshot.view, snapshot.pending)
     staged = side.entries.stage(chunks(image), side.base.staged_path)
     image.digest, image.identity = staged.digest, staged.identity
@@ -142,6 +144,7 @@ def archive_lines(records: list[JournalRecord]) -> list[bytes]:
             reason=change.reason,
             by=record.change_set.user,
             at_utc=record.change_set.at_utc,
+            undo_id=change.undo_id,
         )
         for record in records
         for change in record.change_set.changes

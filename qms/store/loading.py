@@ -214,6 +214,7 @@ def _load_strictly(
 ) -> None:
     """Load a file that was never folded here, or whose base is lost: all of it is a person's."""
     side.is_read_anew = True
+    side.changes.distrust()
     reading = read_file(side, state)
     reading.image.digest = digest
     reason = reason_to_hold(side, reading, {}, set())

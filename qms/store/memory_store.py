@@ -11,6 +11,7 @@ from qms.codec.hand_lines import bare, is_utf16
 from qms.domain.changes import ChangeSet
 from qms.domain.entry import split_id
 from qms.domain.errors import ConflictError, StorageFullError
+from qms.domain.limits import Limits
 from qms.files.journal import Journal
 from qms.files.usage import Usage
 from qms.fsio.disk import Disk
@@ -22,6 +23,7 @@ from qms.store.fold import fold, fold_due_in
 from qms.store.image import LineProblem
 from qms.store.late_writes import take_late_writes
 from qms.store.loading import load
+from qms.store.moment import Keepsake
 from qms.store.options import (
     FoldOutcome,
     Origin,
@@ -55,6 +57,7 @@ class MemoryStore:
         self._notes = notes
         self.project = side.project
         self.archive = Archive(side)
+        self.keepsake = Keepsake(side)
         self.usage = usage
         self.touches = Touches(usage)
         self._supersession = Supersession(lambda: self.view)
@@ -87,6 +90,11 @@ class MemoryStore:
     def view(self) -> StoreView:
         """Return the present moment of the store."""
         return self._writer.view
+
+    @property
+    def limits(self) -> Limits:
+        """Return what an entry may hold."""
+        return self._writer.options.limits
 
     @property
     def is_read_anew(self) -> bool:

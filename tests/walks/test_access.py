@@ -54,6 +54,7 @@ LEAST = {
     "coldStart": "reader",
     "relatedEntries": "reader",
     "bulkImport": "writer",
+    "backupStore": "admin",
     "health": "reader",
     "describe": "reader",
     "getUsageDoc": "reader",

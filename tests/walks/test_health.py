@@ -30,7 +30,7 @@ def test_a_house_without_trouble_is_healthy(house: House, as_reader: Door) -> No
 
     report = as_reader("health")
 
-    assert set(report) == {"status", "stores", "embedder", "version", "problems"}
+    assert set(report) == {"status", "stores", "embedder", "version", "problems", "nextBackupUtc"}
     assert (report["status"], report["problems"]) == ("Healthy", [])
     assert report["version"] == __version__
     assert store_named(report) == {

@@ -1,22 +1,18 @@
 """The configuration as text: shown with its secrets masked, checked, compared and saved."""
 
 import difflib
-import hashlib
 import re
 
-from qms.config.settings import Settings
 from qms.config.toml_file import SettingsWarning
 from qms.domain.errors import ConflictError, InvalidInputError, invalid
 from qms.service.admin.calls import AdminCall, Changed
 from qms.service.configuration import InvalidEdit
+from qms.service.masking import masked, masks_of
 from qms.service.requests import NoArguments, Request, Response
 
 MAX_TEXT = 1024 * 1024
 
 _MASK = re.compile(r"masked:[0-9a-f]{16}")
-
-_PLAIN_KEY = re.compile(r"""^(\s*apiKey\s*=\s*)("[^"\n]+"|'[^'\n]+')""", re.MULTILINE)
-"""A key that stands in the file as text, as long as it could not be replaced by its hash."""
 
 
 class ConfigAnswer(Response, frozen=True):
@@ -57,7 +53,7 @@ def get_config(call: AdminCall, _request: NoArguments) -> ConfigAnswer:
     configuration = call.house.configuration
     text, version = configuration.text, configuration.version
     return ConfigAnswer(
-        text=_masked(text, _secrets(call.settings)),
+        text=masked(text, masks_of(call.settings)),
         version=version,
         warnings=configuration.warnings,
         error=configuration.error,
@@ -68,7 +64,7 @@ def validate_config(call: AdminCall, request: ConfigText) -> ConfigCheck:
     """Check a text as saving it would, and return what it would change."""
     configuration = call.house.configuration
     before = configuration.text
-    secrets = _secrets(call.settings)
+    secrets = masks_of(call.settings)
     found: list[SettingsWarning] = []
     error = None
     try:
@@ -81,7 +77,7 @@ def validate_config(call: AdminCall, request: ConfigText) -> ConfigCheck:
         valid=error is None,
         error=error,
         warnings=found,
-        diff=_diff(_masked(before, secrets), request.text),
+        diff=_diff(masked(before, secrets), request.text),
         version=configuration.version,
     )
 
@@ -90,24 +86,9 @@ def save_config(call: AdminCall, request: ConfigSave) -> Changed:
     """Put a text in the place of the configuration."""
     # A key that still stands there as text becomes its hash first, and the version another one.
     settings = call.house.configuration.edit(lambda text: text)
-    text = _unmasked(request.text, _secrets(settings))
+    text = _unmasked(request.text, masks_of(settings))
     version = call.edit(lambda _text: text, request.if_version, op="update", target="config")
     return Changed(version=version)
-
-
-def _secrets(settings: Settings) -> dict[str, str]:
-    """Return the mask of every hash: made of the key's id, it tells nothing of the key."""
-    return {
-        record.sha256: f"masked:{hashlib.sha256(f'{name}/{record.id}'.encode()).hexdigest()[:16]}"
-        for name, user in settings.users.items()
-        for record in user.keys
-    }
-
-
-def _masked(text: str, secrets: dict[str, str]) -> str:
-    for secret, mask in secrets.items():
-        text = re.sub(secret, mask, text, flags=re.IGNORECASE)
-    return _PLAIN_KEY.sub(r'\1""', text)
 
 
 def _unmasked(text: str, secrets: dict[str, str]) -> str:

@@ -4,6 +4,7 @@ from typing import Any
 
 from qms.domain.access import AccessTier
 from qms.service.admin import (
+    backups,
     keys,
     permissions,
     projects,
@@ -293,6 +294,64 @@ _STORE_ROWS = (
     ),
 )
 
+_BACKUP = "20260301T030000000000Z"
+
+_BACKUP_ROWS = (
+    _row(
+        "listBackups",
+        "GET",
+        "/admin/backups",
+        request=stores.ProjectQuery,
+        response=backups.BackupItems,
+        handler=backups.list_backups,
+        help="List backups, what is being made, and when the next are due",
+    ),
+    _row(
+        "orderBackups",
+        "POST",
+        "/admin/backups",
+        request=backups.BackupOrder,
+        response=backups.BackupsOrdered,
+        handler=backups.order_backups,
+        help="Have backups made, of one project or of all",
+        example={"project": "projA", "mode": "full"},
+    ),
+    _row(
+        "verifyBackup",
+        "POST",
+        "/admin/backups/{project}/{id}/verify",
+        request=backups.BackupName,
+        response=backups.BackupCheck,
+        handler=backups.verify_backup,
+        help="Rebuild a store from a backup in a scratch folder and compare",
+        example={"project": "projA", "id": _BACKUP},
+        idempotent=True,
+    ),
+    _row(
+        "restoreBackup",
+        "POST",
+        "/admin/backups/{project}/restore",
+        request=backups.RestoreOrder,
+        response=backups.RestoreReport,
+        handler=backups.restore_backup,
+        help="Bring a project back to a backup or a moment; what is there is kept",
+        example={"project": "projA", "id": _BACKUP, "dryRun": True},
+        destructive=True,
+    ),
+    _row(
+        "pruneBackups",
+        "POST",
+        "/admin/backups/prune",
+        request=backups.PruneOrder,
+        response=backups.Pruned,
+        handler=backups.prune_backups,
+        help="Take backups away that are beyond retention and that no other needs",
+        example={"keep": 14, "dryRun": True},
+        destructive=True,
+        idempotent=True,
+    ),
+)
+
 _RECORD_ROWS = (
     _row(
         "listAudit",
@@ -338,6 +397,7 @@ ADMIN_TABLE: tuple[Command, ...] = (
     *_PROJECT_ROWS,
     *_CONFIG_ROWS,
     *_STORE_ROWS,
+    *_BACKUP_ROWS,
     *_RECORD_ROWS,
 )
 """Every operation of the administration."""

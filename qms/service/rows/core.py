@@ -2,6 +2,7 @@
 
 from qms.domain.access import AccessTier
 from qms.service import (
+    backups,
     entries,
     first_look,
     graph,
@@ -151,6 +152,16 @@ CORE: tuple[Command, ...] = (
         example={"entries": [{"kind": "note", "body": "First"}], "onError": "abort"},
         destructive=True,
         idempotent=True,
+    ),
+    Command(
+        name="backupStore",
+        toolset="core",
+        least=AccessTier.ADMIN,
+        request=backups.BackupRequest,
+        response=backups.BackupAnswer,
+        handler=backups.backup_store,
+        help="Make a backup in the background",
+        example={"mode": "full"},
     ),
     Command(
         name="health",
