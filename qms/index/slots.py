@@ -35,6 +35,11 @@ class Slots:
         """Return the slot of an id, or None when it never had one."""
         return self._numbers.get(entry_id)
 
+    def find_all(self, ids: Iterable[str]) -> list[int]:
+        """Return the slot of each id, -1 for one that never had any."""
+        find = self._numbers.get
+        return [find(entry_id, -1) for entry_id in ids]
+
     def id_of(self, slot: int) -> str:
         """Return the id that a slot stands for."""
         return self._ids[slot]
