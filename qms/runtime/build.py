@@ -15,6 +15,7 @@ from qms.domain.errors import InvalidInputError, NotFoundError, QmsError
 from qms.domain.limits import Limits
 from qms.files.audit import AuditLog
 from qms.files.key_uses import read_key_uses
+from qms.files.moves import MOVES_FILE
 from qms.files.watcher import FolderWatcher
 from qms.fsio.disk import Disk
 from qms.fsio.lock import RootLock
@@ -32,10 +33,11 @@ from qms.service.commands import Services
 from qms.service.configuration import Configuration
 from qms.service.keyring import Keyring
 from qms.service.library import Library
+from qms.service.moving import finish_moves
 from qms.service.table import TABLE
 from qms.service.touching import settle
 from qms.store.catalog import Catalog, by_last_use
-from qms.store.memory_store import MemoryStore
+from qms.store.memory_store import OWN_FOLDER, MemoryStore
 from qms.store.options import StoreOptions
 from qms.telemetry.series import SAMPLE_S, Series, StoreFigures
 
@@ -111,7 +113,9 @@ class Runtime:
         self._watcher = watcher or FolderWatcher()
         self._in_background = in_background
         self._settings_keeper = SettingsKeeper(configuration, self._watcher)
-        self._jobs = Jobs(self.catalog, lambda: configuration.settings, clock)
+        self._jobs = Jobs(
+            self.catalog, lambda: configuration.settings, clock, begin=self.finish_moves
+        )
         self._kept: dict[str, _Kept] = {}
         self._plans: dict[str, _Plan] = {}
         self._is_loading = False
@@ -152,6 +156,17 @@ class Runtime:
             self._sampler.start()
             self._backups.start()
             self._key_saver.start()
+
+    def finish_moves(self) -> None:
+        """Finish moves between stores that a crash has cut off; the others are not opened."""
+        settings = self.configuration.settings
+        for project in self.catalog.projects:
+            try:
+                folder = settings.store_folder(self.root, settings.endpoints[project])
+                if (folder / OWN_FOLDER / MOVES_FILE).exists():
+                    finish_moves(self.catalog.get(project), self.catalog, settings)
+            except QmsError as error:
+                log.warning("move not finished", extra={"project": project, "reason": str(error)})
 
     def start_librarian(self) -> None:
         """Have indexes made and kept in the background, also for a command on files."""
@@ -335,6 +350,8 @@ def open_root(
         runtime.start()
         if loads:
             runtime.load()
+        if not in_background:
+            runtime.finish_moves()
         undo.pop_all()
     return OpenRoot(runtime, lock, first_key)
 

@@ -9,6 +9,7 @@ from qms.config.settings import Settings
 from qms.domain.access import SYSTEM_USER
 from qms.domain.errors import QmsError
 from qms.runtime.loop import Loop
+from qms.service.moving import finish_moves
 from qms.service.touching import settle
 from qms.store.catalog import Catalog
 from qms.store.memory_store import MemoryStore
@@ -28,11 +29,17 @@ class Jobs:
     """One thread that goes round all open stores."""
 
     def __init__(
-        self, catalog: Catalog, settings: Callable[[], Settings], clock: Callable[[], datetime]
+        self,
+        catalog: Catalog,
+        settings: Callable[[], Settings],
+        clock: Callable[[], datetime],
+        *,
+        begin: Callable[[], None] = lambda: None,
     ) -> None:
         self._catalog = catalog
         self._settings = settings
         self._clock = clock
+        self._begin: Callable[[], None] | None = begin
         self._loop = Loop("jobs", self.tick, gives_way=True)
 
     def start(self) -> None:
@@ -45,6 +52,9 @@ class Jobs:
 
     def tick(self) -> float:
         """Give every open store its turn and return the seconds until the next round."""
+        begin, self._begin = self._begin, None
+        if begin is not None:
+            begin()
         projects = self._catalog.projects
         opened = [store for one in projects if (store := self._catalog.loaded(one)) is not None]
         for store in opened:
@@ -53,7 +63,8 @@ class Jobs:
 
     def _attempt(self, store: MemoryStore) -> None:
         try:
-            # First, so that nothing goes which somebody has recalled in time.
+            finish_moves(store, self._catalog, self._settings())
+            # Before the expiry, so that nothing goes which somebody has recalled in time.
             settle(store, self._settings().global_.retention, self._clock())
             self._expire(store)
         except QmsError as error:

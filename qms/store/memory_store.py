@@ -13,6 +13,7 @@ from qms.domain.entry import split_id
 from qms.domain.errors import ConflictError, StorageFullError
 from qms.domain.limits import Limits
 from qms.files.journal import Journal
+from qms.files.moves import MOVES_FILE, Moves
 from qms.files.usage import Usage
 from qms.fsio.disk import Disk
 from qms.store.archive import Archive
@@ -45,13 +46,16 @@ log = logging.getLogger(__name__)
 T = TypeVar("T")
 BeforeCut = Callable[[list[tuple[int, ChangeSet]]], None]
 
+OWN_FOLDER = ".qms"
+"""What is the server's own in the folder of a store."""
+
 _IGNORED = b"# the server's own: rebuilt, or not for git\n.qms/\nindexes/\n*.tmp\n"
 
 
 class MemoryStore:
     """A store that is open; `view` is the moment that readers see."""
 
-    def __init__(self, side: FileSide, notes: list[str], usage: Usage) -> None:
+    def __init__(self, side: FileSide, notes: list[str], usage: Usage, moves: Moves) -> None:
         self._side = side
         self._writer = side.writer
         self._notes = notes
@@ -60,6 +64,7 @@ class MemoryStore:
         self.keepsake = Keepsake(side)
         self.usage = usage
         self.touches = Touches(usage)
+        self.moves = moves
         self._supersession = Supersession(lambda: self.view)
         self.subscribe(self._supersession.follow)
 
@@ -79,12 +84,17 @@ class MemoryStore:
         Raises:
             OSError: the folder or the file cannot be read.
         """
-        own = folder / ".qms"
+        own = folder / OWN_FOLDER
         _make_folders(disk, folder, own)
         journal = Journal(disk, own / "journal.wal", leading=(folder.parent, folder))
         writer = Writer(project, journal, disk=disk, folder=own, options=options)
         side = FileSide(writer, disk=disk, folder=folder, backup_root=backup_root, clock=clock)
-        return cls(side, load(side, journal), Usage(disk, own / "usage.json"))
+        return cls(
+            side,
+            load(side, journal),
+            Usage(disk, own / "usage.json"),
+            Moves(disk, own / MOVES_FILE),
+        )
 
     @property
     def view(self) -> StoreView:

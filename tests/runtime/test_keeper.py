@@ -244,7 +244,7 @@ class StumblingStore(MemoryStore):
     """A real store with duties that raise, as a bug would."""
 
     def __init__(self, store: MemoryStore) -> None:
-        super().__init__(store._side, store._notes, store.usage)
+        super().__init__(store._side, store._notes, store.usage, store.moves)
         self.failing: set[str] = set()
         self.calls: list[str] = []
         self.unsettled_looks = 0

@@ -28,6 +28,8 @@ REQUESTS: dict[str, dict[str, Any]] = {
     "getLinks": {"id": "seed"},
     "resolveContradiction": {"winner": "seed", "loser": "other"},
     "consolidateEntries": {"ids": ["seed", "other"], "dryRun": True},
+    "moveEntry": {"id": "seed", "toProject": "absent"},
+    "copyEntry": {"id": "seed", "toProject": "absent"},
     "restoreEntry": {"id": "seed"},
     "purgeArchive": {"olderThanDays": 90},
     "create_entities": {"entities": []},
@@ -69,6 +71,8 @@ LEAST = {
     "resolveContradiction": "curator",
     "consolidateEntries": "writer",
     "autoConsolidate": "writer",
+    "moveEntry": "writer",
+    "copyEntry": "writer",
     "stats": "reader",
     "namespaces": "reader",
     "listArchive": "reader",
@@ -128,7 +132,8 @@ def test_each_tier_may_call_exactly_what_the_table_says(seeded: House, name: str
                 )
             answer = seeded.door(user, project).send(name, REQUESTS.get(name, {}))
             if AccessTier.from_label(user) >= needed:
-                ours = ("conflict", "notFound") if name == "restoreEntry" else ("conflict",)
+                absent = name in ("restoreEntry", "moveEntry", "copyEntry")
+                ours = ("conflict", "notFound") if absent else ("conflict",)
                 assert answer.status == 200 or answer.json["error"]["code"] in ours
             else:
                 assert (answer.status, answer.json["error"]["code"]) == (403, "notAllowed")

@@ -11,6 +11,7 @@ from qms.service import (
     forgetting,
     lifecycle,
     links,
+    moving,
     recalling,
 )
 from qms.service.answers import EntryAnswer
@@ -150,6 +151,28 @@ LIFECYCLE: tuple[Command, ...] = (
         example={"by": "tag", "minCount": 5, "shortOnly": True, "dryRun": True},
         destructive=True,
         searches=True,
+    ),
+    Command(
+        name="moveEntry",
+        toolset="lifecycle",
+        least=AccessTier.WRITER,
+        request=moving.TransferRequest,
+        response=moving.TransferAnswer,
+        handler=moving.move_entry,
+        help="Bring an entry into another project that you may write",
+        example={"id": _ID, "toProject": "projB"},
+        destructive=True,
+    ),
+    Command(
+        name="copyEntry",
+        toolset="lifecycle",
+        least=AccessTier.WRITER,
+        request=moving.TransferRequest,
+        response=moving.TransferAnswer,
+        handler=moving.copy_entry,
+        help="Copy an entry into another project that you may write",
+        example={"id": _ID, "toProject": "projB"},
+        idempotent=True,
     ),
     Command(
         name="stats",

@@ -1,0 +1,50 @@
+"""kill -9 before every write, sync and rename of commands that change several entries or stores."""
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from tests.support.lifecycle_kills import STORIES, prepare, state_of
+
+
+def outcomes(folder: Path, story: str, *options: str) -> list[dict[str, Any]]:
+    command = [sys.executable, "-m", "tests.support.lifecycle_kills", str(folder), story, *options]
+    done = subprocess.run(command, stdout=subprocess.PIPE, timeout=300, check=True)
+    return [msgspec.json.decode(line) for line in done.stdout.splitlines()]
+
+
+def untouched(folder: Path) -> Any:
+    prepare(folder)
+    return msgspec.json.decode(msgspec.json.encode(state_of(folder)))
+
+
+def half_states(folder: Path, story: str, *options: str) -> list[Any]:
+    """Return what was found that is neither before nor after, or before though answered."""
+    before = untouched(folder / "untouched")
+    found = outcomes(folder / "killed", story, *options)
+    after = found[-1]["state"]
+    assert not found[-1]["killed"]
+    assert found[-1]["answered"]
+    assert after != before
+    assert sum(one["killed"] for one in found) >= 2
+    return [
+        one
+        for one in found
+        if one["state"] != after and (one["answered"] or one["state"] != before)
+    ]
+
+
+@pytest.mark.fault("F22")
+@pytest.mark.parametrize("story", sorted(STORIES))
+def test_a_kill_at_any_moment_leaves_all_of_it_or_nothing(tmp_path: Path, story: str) -> None:
+    assert half_states(tmp_path, story) == []
+
+
+@pytest.mark.fault("F22")
+@pytest.mark.parametrize("story", ["move", "forget"])
+def test_without_the_guard_a_kill_leaves_half_of_it(tmp_path: Path, story: str) -> None:
+    assert half_states(tmp_path, story, "careless") != []
