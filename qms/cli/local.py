@@ -20,13 +20,14 @@ class Local:
 
     keeps_cursors = False
 
-    def __init__(self, root: Path, *, command: str) -> None:
+    def __init__(self, root: Path, *, command: str, agent_id: str | None = None) -> None:
         """Own a root.
 
         Raises:
             ConflictError: another process owns it.
         """
         self.place = f"files in {root}"
+        self._agent_id = agent_id
         logs.configure(logs.LogOptions(level="warning"))
         try:
             self._opened = self._open(root, command)
@@ -41,7 +42,9 @@ class Local:
         request = read_strictly(body, self._services.settings.global_.limits)
         if not isinstance(request, dict):
             raise InvalidInputError("the request must be a JSON object", field="body")
-        answer = self._services.call(LOCAL_ADMIN, project, command, request)
+        answer = self._services.call(
+            LOCAL_ADMIN, project, command, request, agent_id=self._agent_id
+        )
         if isinstance(answer, Rendered):
             return answer.text
         if isinstance(answer, Spoken):

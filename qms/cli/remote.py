@@ -27,12 +27,21 @@ class Remote:
 
     keeps_cursors = True
 
-    def __init__(self, url: str, key: str | None, *, timeout_s: float = TIMEOUT_S) -> None:
+    def __init__(
+        self,
+        url: str,
+        key: str | None,
+        *,
+        agent_id: str | None = None,
+        timeout_s: float = TIMEOUT_S,
+    ) -> None:
         parts = _split(url)
         self.place = f"server {url}"
         self._url = url
         self._base = parts.path.rstrip("/")
         self._headers = {"Authorization": f"Bearer {_checked_key(key, url)}"}
+        if agent_id is not None:
+            self._headers["X-Agent-Id"] = agent_id
         self._connection = _connection(parts, timeout_s)
 
     def send(self, project: str, command: str, body: bytes) -> Any:

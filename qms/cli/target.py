@@ -15,13 +15,14 @@ from qms.cli.backend import Backend
 from qms.cli.local import Local
 from qms.cli.projects import guess_project
 from qms.cli.remote import Remote
-from qms.domain.entry import split_id
+from qms.domain.entry import AGENT_ID, split_id
 from qms.domain.errors import ConflictError, NotFoundError, UnavailableError, invalid
 from qms.fsio import lock
 from qms.runtime.root import CONFIGURATION_NAME, LOCK_PLACE, ROOT_VARIABLE, find_root
 
 URL_VARIABLE = "QMS_URL"
 KEY_VARIABLE = "QMS_KEY"
+AGENT_VARIABLE = "QMS_AGENT_ID"
 
 LOCK_WAIT_S = 10.0
 """How long another memoryctl, or a server that is starting, is waited for."""
@@ -48,6 +49,18 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
     def server_key(self) -> str | None:
         """Return the key to show to a server."""
         return self.key or os.environ.get(KEY_VARIABLE) or None
+
+    @property
+    def agent_id(self) -> str | None:
+        """Return who is to be named as the author of what is written.
+
+        Raises:
+            InvalidInputError: what the environment says is no name of an agent.
+        """
+        given = os.environ.get(AGENT_VARIABLE) or None
+        if given is not None and not AGENT_ID.fullmatch(given):
+            raise invalid(AGENT_VARIABLE, "must be 1 to 128 of A-Z a-z 0-9 _ - : @ . /")
+        return given
 
     @property
     def names_root(self) -> bool:
@@ -130,7 +143,7 @@ def running_url(root: Path) -> str | None:
 
 def _open(asked: Asked) -> Backend:
     if asked.server_url is not None:
-        return Remote(asked.server_url, asked.server_key)
+        return Remote(asked.server_url, asked.server_key, agent_id=asked.agent_id)
     root = checked_root(asked)
     try:
         return _open_root(root, asked)
@@ -142,9 +155,9 @@ def _open_root(root: Path, asked: Asked) -> Backend:
     deadline = time.monotonic() + LOCK_WAIT_S
     while True:
         if (url := running_url(root)) is not None:
-            return Remote(url, asked.server_key)
+            return Remote(url, asked.server_key, agent_id=asked.agent_id)
         try:
-            local = Local(root, command=asked.verb)
+            local = Local(root, command=asked.verb, agent_id=asked.agent_id)
         except ConflictError:
             # Another memoryctl is at work, or a server that has no address yet.
             if time.monotonic() > deadline:

@@ -21,7 +21,11 @@ LOCAL_ID = re.compile(r"[A-Za-z0-9._~-]{1,128}")
 NAMESPACE = re.compile(r"[^\s/\0]{1,128}")
 AGENT_ID = re.compile(r"[A-Za-z0-9_\-:@./]{1,128}")
 
+AGENT_ID_CHARACTERS = 128
+
 Document = dict[str, Any]
+
+_NOT_IN_AGENT_ID = re.compile(r"[^A-Za-z0-9_\-:@./]+")
 
 
 class CurationTier(StrEnum):
@@ -128,6 +132,11 @@ FIELD_DEFAULTS: dict[str, Any] = {
     "embedding": None,
 }
 """Known fields that are left out of the stored form when they equal this value."""
+
+
+def agent_named(name: str) -> str | None:
+    """Return the agent id that a name gives, or None when nothing of it can be in one."""
+    return _NOT_IN_AGENT_ID.sub("-", name)[:AGENT_ID_CHARACTERS] or None
 
 
 def split_id(entry_id: str) -> tuple[str, str]:

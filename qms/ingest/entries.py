@@ -8,7 +8,7 @@ import msgspec
 from qms.codec.documents import check, complete, instant_text, normalise
 from qms.domain.access import GUARDED_FIELDS, Caller, may_set
 from qms.domain.bodies import Kind, body_from_text
-from qms.domain.entry import Document, Retention
+from qms.domain.entry import Document, Retention, agent_named
 from qms.domain.errors import invalid
 from qms.domain.lifecycle import MAX_TTL_SECONDS, RetentionLengths, expiry
 from qms.domain.limits import Limits
@@ -38,8 +38,8 @@ def new_document(
     given = _with_end(given, now)
     document = complete(given, project=rules.project, local_id=local_id, instant=now)
     document = _stamped(document, now)
-    if document.get("agentId") is None and caller.agent_id is not None:
-        document["agentId"] = caller.agent_id
+    if document.get("agentId") is None:
+        document["agentId"] = caller.agent_id or agent_named(caller.user)
     if document.get("ttlUtc") is None:
         _set_expiry(document, now, rules)
     check(document, rules.project, rules.limits)

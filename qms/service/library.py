@@ -89,6 +89,12 @@ class Library:
         return self._chosen
 
     @property
+    def reranker(self) -> str | None:
+        """Return the name of the reranker that serves, if one does."""
+        reranker = self._reranker.reranker if self._reranker else None
+        return reranker.model_id if reranker else None
+
+    @property
     def reranker_problem(self) -> str | None:
         """Return why the reranker that was asked for does not serve, as far as it is known."""
         return self._reranker.reason if self._reranker else None

@@ -75,6 +75,7 @@ LEAST = {
     "copyEntry": "writer",
     "stats": "reader",
     "namespaces": "reader",
+    "capabilities": "reader",
     "listArchive": "reader",
     "restoreEntry": "curator",
     "purgeArchive": "admin",

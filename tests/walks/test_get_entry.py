@@ -22,6 +22,7 @@ def test_an_entry_comes_as_stored_with_its_project_and_version(
         "body",
         "tags",
         "timestamps",
+        "agentId",
     ]
 
 

@@ -32,6 +32,7 @@ def test_a_new_entry_gets_an_id_a_version_and_times(as_writer: Door, clock: Cloc
             "createdUtc": "2026-03-01T12:00:00.000Z",
             "updatedUtc": "2026-03-01T12:00:00.000Z",
         },
+        "agentId": "writer",
     }
 
 

@@ -1,6 +1,5 @@
 """Who asks in an MCP request, and for what: settled once at the door, read by every handler."""
 
-import re
 from typing import Any
 
 import msgspec
@@ -8,13 +7,11 @@ from mcp.server.connection import Connection
 from mcp.server.context import ServerRequestContext
 
 from qms.config.keys import KeyMatch
+from qms.domain.entry import agent_named
 
 Context = ServerRequestContext[Any, Any]
 
 SCOPE_KEY = "qms.visit"
-
-_NOT_IN_AGENT_ID = re.compile(r"[^A-Za-z0-9_\-:@./]+")
-_AGENT_ID_CHARACTERS = 128
 
 
 class Visit(msgspec.Struct, frozen=True):
@@ -40,8 +37,8 @@ def agent_of(context: Context) -> str | None:
     visit = visit_of(context)
     if visit.agent_id is not None or context.session.client_params is None:
         return visit.agent_id
-    name = _NOT_IN_AGENT_ID.sub("-", context.session.client_params.client_info.name)
-    return f"ai:{name}"[:_AGENT_ID_CHARACTERS] if name else None
+    name = context.session.client_params.client_info.name
+    return agent_named(f"ai:{name}") if name else None
 
 
 def connection_of(context: Context) -> Connection:
