@@ -18,6 +18,7 @@ from qms.fsio.disk import Disk
 from qms.store.archive import Archive
 from qms.store.conflicts import dismiss
 from qms.store.draft import Draft
+from qms.store.erase import Eraser
 from qms.store.file_side import FileSide
 from qms.store.fold import fold, fold_due_in
 from qms.store.image import LineProblem
@@ -57,6 +58,7 @@ class MemoryStore:
         self.project = side.project
         self.archive = Archive(side)
         self.keepsake = Keepsake(side)
+        self.eraser = Eraser(side)
         self.usage = usage
         self._supersession = Supersession(lambda: self.view)
         self.subscribe(self._supersession.follow)

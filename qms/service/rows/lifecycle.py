@@ -1,7 +1,7 @@
 """Toolset `lifecycle`: how long memories live, what links them, and where they go."""
 
 from qms.domain.access import AccessTier
-from qms.service import archive, census, forgetting, lifecycle, links
+from qms.service import archive, census, forgetting, history, lifecycle, links, undoing
 from qms.service.answers import EntryAnswer
 from qms.service.calls import Command
 from qms.service.requests import NoArguments
@@ -28,9 +28,20 @@ LIFECYCLE: tuple[Command, ...] = (
         request=forgetting.ForgetRequest,
         response=forgetting.ForgetAnswer,
         handler=forgetting.forget_entries,
-        help="Move all entries that match words, a filter or ids to the archive",
+        help="Move all entries that match words, a filter, ids or an author to the archive",
         example={"pattern": "deprecated API", "filter": {"retention": "short"}, "dryRun": True},
         destructive=True,
+        idempotent=True,
+    ),
+    Command(
+        name="undoForget",
+        toolset="lifecycle",
+        least=AccessTier.CURATOR,
+        request=undoing.UndoRequest,
+        response=undoing.UndoAnswer,
+        handler=undoing.undo_forget,
+        help="Bring back everything that was forgotten together",
+        example={"undoId": "01931c6e-0000-7000-8000-000000000002", "dryRun": True},
         idempotent=True,
     ),
     Command(
@@ -105,13 +116,25 @@ LIFECYCLE: tuple[Command, ...] = (
         idempotent=True,
     ),
     Command(
+        name="history",
+        toolset="lifecycle",
+        least=AccessTier.CURATOR,
+        request=history.HistoryRequest,
+        response=history.HistoryAnswer,
+        handler=history.history,
+        help="List the versions of an entry that store, archive and backups hold",
+        example={"id": _ID},
+        read_only=True,
+        idempotent=True,
+    ),
+    Command(
         name="restoreEntry",
         toolset="lifecycle",
         least=AccessTier.CURATOR,
         request=archive.RestoreRequest,
         response=EntryAnswer,
         handler=archive.restore_entry,
-        help="Bring an archived entry back, without an end",
+        help="Bring an archived entry back, or any version that history names",
         example={"id": _ID},
     ),
     Command(
