@@ -10,6 +10,7 @@ import click
 
 from qms.cli import (
     audit,
+    backups,
     editing,
     keys,
     listing,
@@ -21,6 +22,7 @@ from qms.cli import (
     rebuilding,
     searching,
     stores,
+    undoing,
     users,
     writing,
 )
@@ -53,6 +55,12 @@ for _verb in (
     writing.update,
     writing.delete,
     editing.edit,
+    undoing.history,
+    undoing.restore,
+    undoing.forget,
+    undoing.erase,
+    backups.backup,
+    backups.backups,
     stores.stores,
     project_verbs.projects,
     users.users,

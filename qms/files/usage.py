@@ -80,6 +80,14 @@ class Usage:
             self._rewarded[entry_id] = count
             self._is_changed = True
 
+    def forget(self, entry_id: str, living: Container[str]) -> None:
+        """Drop what is known of an entry, in the file too."""
+        with self._lock:
+            self._last.pop(entry_id, None)
+            self._rewarded.pop(entry_id, None)
+            self._is_changed = self._counts.pop(entry_id, None) is not None or self._is_changed
+        self.save(living)
+
     def due_in(self, now_s: float) -> float:
         """Return the seconds until a save is due (`now_s`: monotonic), endless for nothing."""
         return self._saved_at + SAVE_S - now_s if self._is_changed else math.inf

@@ -7,15 +7,17 @@ from typing import Annotated
 import msgspec
 
 from qms.codec.documents import header_of, instant_text
-from qms.domain.access import check_create
+from qms.domain.access import check_create, check_edit
 from qms.domain.entry import Document
 from qms.domain.errors import ConflictError, NotFoundError, invalid
+from qms.domain.lifecycle import is_expired
 from qms.domain.queries import Page
 from qms.domain.relations import AwareTime
 from qms.ingest.entries import new_document
 from qms.service.answers import EntryAnswer, entry_answer
 from qms.service.calls import Call
 from qms.service.cursors import CursorSigner
+from qms.service.history import find_line
 from qms.service.listing import check_count
 from qms.service.requests import NoArguments, Request, Response
 from qms.service.writing import check_quota, living, writing_for
@@ -65,10 +67,11 @@ class ListArchiveAnswer(Response, frozen=True):
 
 
 class RestoreRequest(Request, frozen=True):
-    """Which entry; its last archived version unless told when that was archived."""
+    """Which entry; its last archived version, the one archived then, or any by its version."""
 
     id: str
     archived_utc: AwareTime | None = None
+    version: str | None = None
 
 
 class PurgeRequest(Request, frozen=True):
@@ -117,6 +120,8 @@ def list_archive(call: Call, request: ListArchiveRequest) -> ListArchiveAnswer:
 def restore_entry(call: Call, request: RestoreRequest) -> EntryAnswer:
     """Bring an archived version back; it has no end any more."""
     entry_id, writing = call.own_id(request.id), writing_for(call)
+    if request.version is not None:
+        return restore_version(call, entry_id, request.version)
     archived = _last_version(call, entry_id, request.archived_utc)
 
     def plan(draft: Draft) -> Record:
@@ -132,6 +137,29 @@ def restore_entry(call: Call, request: RestoreRequest) -> EntryAnswer:
         check_create(writing.caller.access, header_of(document))
         check_quota(draft, writing, document, None)
         return draft.put(document)
+
+    return entry_answer(call.commit(plan))
+
+
+def restore_version(call: Call, entry_id: str, version: str) -> EntryAnswer:
+    """Bring back a version that history names, also in the place of the one that lives."""
+    writing = writing_for(call)
+    line = find_line(call.store, call.house.desk.shelf, entry_id, version)
+    wanted = Record.from_line(line)
+
+    def plan(draft: Draft) -> Record:
+        before = living(draft, entry_id, writing.now)
+        if before is None:
+            check_create(writing.caller.access, wanted.header)
+        else:
+            check_edit(writing.caller.access, before.header, wanted.header)
+        document = wanted.document()
+        check_quota(draft, writing, document, before)
+        if before is not None and before.line == line:
+            return before
+        if is_expired(wanted.header, writing.now):
+            return draft.put(_without_end(document))
+        return draft.put_line(line)
 
     return entry_answer(call.commit(plan))
 

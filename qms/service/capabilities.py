@@ -7,7 +7,7 @@ import msgspec
 from qms.inference.choose import EmbedderKind, EmbedderReport
 from qms.service.calls import Call
 from qms.service.requests import NoArguments, Response
-from qms.service.summaries import summarizer_for
+from qms.service.summaries import SummaryWriter
 from qms.version import __version__
 
 
@@ -28,13 +28,13 @@ class CapabilitiesAnswer(Response, frozen=True):
 def capabilities(call: Call, _request: NoArguments) -> CapabilitiesAnswer:
     """Return what can be used through this endpoint now."""
     library = call.house.library
-    chosen, reranker, method = library.chosen, library.reranker, summarizer_for(call).method
+    chosen, reranker, chat = library.chosen, library.reranker, library.chat().model
     return CapabilitiesAnswer(
         version=__version__,
         embedder=chosen.report() if chosen else None,
         reranker=reranker,
-        llm=call.settings.llm.model if method == "llm" else None,
-        summarizer=method,
+        llm=chat.name if chat else None,
+        summarizer=SummaryWriter(call).method,
         toolsets=sorted(toolset.value for toolset in call.endpoint.toolsets),
         limits=msgspec.to_builtins(call.settings.global_.limits),
         features={

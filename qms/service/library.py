@@ -49,6 +49,11 @@ MEMORY_RETRY_S = 10.0
 SUMMARIES_S = 5.0
 """Summaries that were made are written at most so often."""
 
+ERASE_WAIT_S = 600.0
+"""How long an erasure waits for indexes without the erased text."""
+
+ERASE_PAUSE_S = 0.02
+
 WAIT_S = 30.0
 """How long a search waits for indexes that are being made."""
 
@@ -160,6 +165,30 @@ class Library:
         number = indexes.ask_rebuild(vectors=vectors)
         self.wake()
         return number
+
+    def forget_texts(self, project: str) -> None:
+        """Have everything made anew that holds texts, and return once it is.
+
+        Raises:
+            UnavailableError: that takes too long, or fails; it is tried again.
+        """
+        indexes, summaries = self._indexes.get(project), self._summaries.get(project)
+        if summaries is not None:
+            summaries.save()
+        if indexes is None:
+            return
+        if not self._in_background:
+            indexes.distrust("texts are erased")
+            indexes.make(self._embedder().embedder)
+            return
+        number = self.rebuild(project, vectors=False)
+        deadline = self._monotonic() + ERASE_WAIT_S
+        while indexes.status().rebuilds < number:
+            if self._monotonic() > deadline or indexes.problem:
+                raise UnavailableError(
+                    f"the indexes of {project} still hold what was erased: see health"
+                )
+            time.sleep(ERASE_PAUSE_S)
 
     def distrust(self, project: str, reason: str) -> None:
         """Have indexes made anew because something is wrong with them."""

@@ -1,6 +1,7 @@
 """The archive of a store: the last versions of what left it, with when, why and by whom."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from datetime import datetime
 from typing import Any
 
@@ -24,6 +25,19 @@ class Archived(msgspec.Struct, frozen=True, rename="camel"):
     undo_id: str | None = None
 
 
+class _Kept(msgspec.Struct, rename="camel"):
+    """A line whose entry is left as it stands there."""
+
+    archived_utc: datetime
+    reason: str
+    entry: msgspec.Raw
+    undo_id: str | None = None
+
+
+class _Named(msgspec.Struct):
+    id: str
+
+
 class Archive:
     """What left one store; what is still on its way from the journal is shown too."""
 
@@ -35,6 +49,28 @@ class Archive:
         with self._side.lock:
             lines = dict.fromkeys([*self._side.archive.lines(), *self._waiting()])
         return [one for line in lines if (one := _read(line)) is not None]
+
+    def lines_of(self, entry_id: str) -> list[tuple[bytes, datetime, str]]:
+        """Return the archived versions of an entry, byte for byte, with when and why they left."""
+        return [
+            (bytes(one.entry), one.archived_utc, one.reason)
+            for one in self._kept(msgspec.json.encode(entry_id))
+            if _id_of(one.entry) == entry_id
+        ]
+
+    def lines_undone_by(self, undo_id: str) -> list[bytes]:
+        """Return what left together under this id, byte for byte."""
+        kept = self._kept(msgspec.json.encode(undo_id))
+        return [bytes(one.entry) for one in kept if one.undo_id == undo_id]
+
+    def _kept(self, mark: bytes) -> "Iterator[_Kept]":
+        """Yield the lines that hold some bytes, their entries undecoded."""
+        with self._side.lock:
+            lines = dict.fromkeys([*self._side.archive.lines(), *self._waiting()])
+        for line in lines:
+            if mark in line:
+                with suppress(msgspec.MsgspecError):  # a line that a person broke
+                    yield msgspec.json.decode(line, type=_Kept)
 
     def count(self) -> int:
         """Return how many versions are archived, or will be by the next fold."""
@@ -67,6 +103,13 @@ class Archive:
         with self._side.writer.lock:
             records: list[JournalRecord] = list(self._side.writer.uncut)
         return archive_lines(records)
+
+
+def _id_of(entry: msgspec.Raw) -> str | None:
+    try:
+        return msgspec.json.decode(entry, type=_Named).id
+    except msgspec.MsgspecError:
+        return None
 
 
 def _read(line: bytes) -> Archived | None:

@@ -79,6 +79,7 @@ class FileSide:
         own = folder / ".qms"
         self.lock = threading.RLock()
         self.writer = writer
+        self.own_folder = own
         self.disk = disk
         self.backup_root = backup_root
         self.clock = clock

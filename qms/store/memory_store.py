@@ -19,6 +19,7 @@ from qms.fsio.disk import Disk
 from qms.store.archive import Archive
 from qms.store.conflicts import dismiss
 from qms.store.draft import Draft
+from qms.store.erase import Eraser
 from qms.store.file_side import FileSide
 from qms.store.fold import fold, fold_due_in
 from qms.store.image import LineProblem
@@ -62,6 +63,7 @@ class MemoryStore:
         self.project = side.project
         self.archive = Archive(side)
         self.keepsake = Keepsake(side)
+        self.eraser = Eraser(side)
         self.usage = usage
         self.touches = Touches(usage)
         self.moves = moves

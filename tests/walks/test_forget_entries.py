@@ -38,7 +38,14 @@ def test_all_words_of_a_pattern_must_be_there_wherever_they_stand(
 def test_pattern_filter_and_ids_hold_together(as_writer: Door, three: list[str]) -> None:
     answer = as_writer("forgetEntries", pattern="api", filter={"retention": "short"})
 
-    assert answer == {"forgotten": 1, "ids": [three[1]], "notAllowed": [], "dryRun": False}
+    assert answer == {
+        "forgotten": 1,
+        "ids": [three[1]],
+        "notAllowed": [],
+        "changed": [],
+        "undoId": answer["undoId"],
+        "dryRun": False,
+    }
     assert forgotten(as_writer, ids=[three[0], three[2]], filter={"namespace": "b"}) == [three[2]]
     assert as_writer("listEntries", include="ids")["items"] == [{"id": three[0]}]
 

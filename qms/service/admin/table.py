@@ -5,6 +5,7 @@ from typing import Any
 from qms.domain.access import AccessTier
 from qms.service.admin import (
     backups,
+    history,
     keys,
     permissions,
     projects,
@@ -349,6 +350,16 @@ _BACKUP_ROWS = (
         example={"keep": 14, "dryRun": True},
         destructive=True,
         idempotent=True,
+    ),
+    _row(
+        "listVersions",
+        "GET",
+        "/admin/history",
+        request=history.VersionQuery,
+        response=history.VersionPage,
+        handler=history.list_versions,
+        help="List the versions of an entry that store, archive and backups hold",
+        example={"project": "projA", "id": "01931c6e-0000-7000-8000-000000000000"},
     ),
 )
 

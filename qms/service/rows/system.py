@@ -1,7 +1,7 @@
 """Toolset `system`: looking after the files and indexes of a project."""
 
 from qms.domain.access import AccessTier
-from qms.service import stores
+from qms.service import erasing, stores
 from qms.service.calls import Command
 from qms.service.requests import NoArguments
 from qms.store.options import ReloadReport
@@ -75,6 +75,18 @@ SYSTEM: tuple[Command, ...] = (
         handler=stores.dismiss_conflicts,
         help="Move conflict copies that were looked at to the archive, all without ids",
         example={"ids": [_ID]},
+        destructive=True,
+        idempotent=True,
+    ),
+    Command(
+        name="eraseEntry",
+        toolset="system",
+        least=AccessTier.ADMIN,
+        request=erasing.EraseRequest,
+        response=erasing.EraseAnswer,
+        handler=erasing.erase_entry,
+        help="Erase an entry everywhere, backups included: for a secret that leaked",
+        example={"id": _ID, "dryRun": True},
         destructive=True,
         idempotent=True,
     ),
