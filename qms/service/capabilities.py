@@ -33,7 +33,7 @@ def capabilities(call: Call, _request: NoArguments) -> CapabilitiesAnswer:
         version=__version__,
         embedder=chosen.report() if chosen else None,
         reranker=reranker,
-        llm=chat.name if chat else None,
+        llm=chat.model_id if chat else None,
         summarizer=SummaryWriter(call).method,
         toolsets=sorted(toolset.value for toolset in call.endpoint.toolsets),
         limits=msgspec.to_builtins(call.settings.global_.limits),
