@@ -5,7 +5,6 @@ a millisecond in which they compute a fresh array, which nobody changes afterwar
 its slot (see `slots`), so such an array stays true to the ids it was made for.
 """
 
-import json
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
@@ -19,8 +18,10 @@ from qms.domain.bodies import Kind
 from qms.domain.entry import CurationTier, Header, Retention
 from qms.domain.queries import Filter
 from qms.index.arrays import BoolArray, IntArray, grown, room_for
-from qms.index.conversations import NONE, Conversations
+from qms.index.column_file import SavedColumns
+from qms.index.conversations import NONE, Conversations, numbered
 from qms.index.documents import Facets
+from qms.index.facts import fact_token, fact_tokens
 from qms.index.keys import KeyTable
 from qms.index.postings import Postings
 from qms.index.slots import Slots
@@ -89,13 +90,50 @@ class Columns:
         result._columns = result._whole_columns(given)
         result._soonest = int(result._columns["expires"].min(initial=_NEVER))
         result._tags.fill(result._many_tag_tokens(given))
-        result._metadata.fill([_fact_tokens(facets) for facets in given])
+        result._metadata.fill([fact_tokens(facets.metadata) for facets in given])
+        ordinals, has_ordinal = numbered([facets.ordinal for facets in given])
         result._conversations.fill(
-            result._columns["conversation"].astype(np.int64),
-            [facets.ordinal for facets in given],
-            result._columns["created"],
+            result._columns["conversation"], ordinals, has_ordinal, result._columns["created"]
         )
         return result
+
+    @classmethod
+    def restored(cls, saved: SavedColumns, headers: Sequence[Header]) -> "Columns":
+        """Return columns that were saved of entries with these headers, in their order.
+
+        When a hand edit was made is known to headers alone, so that they tell the time.
+        """
+        result = cls()
+        result._number(Slots(header.id for header in headers))
+        result._count = result._live = len(headers)
+        result._names = saved.names
+        result._codes = {name: code for code, name in enumerate(saved.names)}
+        result._columns = saved.columns
+        updated = [microseconds(header.timestamps.updated_utc) for header in headers]
+        result._columns["updated"] = np.array(updated, np.int64)
+        result._soonest = int(saved.columns["expires"].min(initial=_NEVER))
+        result._tags.adopt(saved.tags, len(headers))
+        result._metadata.adopt(saved.metadata, len(headers))
+        result._conversations.fill(
+            saved.columns["conversation"],
+            saved.ordinals,
+            saved.has_ordinal,
+            saved.columns["created"],
+        )
+        return result
+
+    def saved(self) -> SavedColumns:
+        """Return what `restored` takes; only of columns in which every slot has its entry."""
+        assert self._live == self._count
+        ordinals, has_ordinal = self._conversations.ordinals(self._count)
+        return SavedColumns(
+            names=self._names,
+            columns={name: self._column(name) for name in _COLUMNS},
+            tags=self._tags.saved(),
+            metadata=self._metadata.saved(),
+            ordinals=ordinals,
+            has_ordinal=has_ordinal,
+        )
 
     def __len__(self) -> int:
         return self._live
@@ -110,7 +148,7 @@ class Columns:
                 column[slot] = value
             self._soonest = min(self._soonest, int(self._columns["expires"][slot]))
             self._tags.put(slot, self._tag_tokens(facets))
-            self._metadata.put(slot, _fact_tokens(facets))
+            self._metadata.put(slot, fact_tokens(facets.metadata))
             self._conversations.put(
                 slot,
                 self._code(facets.conversation_id),
@@ -154,7 +192,7 @@ class Columns:
         created = self._columns["created"][slots].tolist()
         for slot, facets, made in zip(slots.tolist(), given, created, strict=True):
             self._tags.put(slot, self._tag_tokens(facets))
-            self._metadata.put(slot, _fact_tokens(facets))
+            self._metadata.put(slot, fact_tokens(facets.metadata))
             code = self._code(facets.conversation_id)
             self._conversations.put(slot, code, ordinal=facets.ordinal, created=made)
 
@@ -226,9 +264,22 @@ class Columns:
         Masks and slots of the old columns mean nothing to the new ones: whoever swaps them swaps
         everything that shares the slots (`VectorIndex.compacted`) in the same step.
         """
+        with self._lock:
+            return self._arranged(np.flatnonzero(self._column("live")))
+
+    def arranged(self, ids: Sequence[str]) -> "Columns | None":
+        """Return new columns in which entries stand in this order; None if others are there."""
+        with self._lock:
+            slots = [self.slots.find(entry_id) for entry_id in ids]
+            if None in slots or len(slots) != self._live:
+                return None
+            kept = np.array(slots, np.int64)
+            are_there = kept.max(initial=-1) < self._count and self._column("live")[kept].all()
+            return self._arranged(kept) if are_there else None
+
+    def _arranged(self, kept: IntArray) -> "Columns":
         result = Columns()
         with self._lock:
-            kept = np.flatnonzero(self._column("live"))
             result._number(Slots(self.slots.ids_of(kept.tolist())))
             result._codes = dict(self._codes)
             result._names = list(self._names)
@@ -320,7 +371,7 @@ class Columns:
         if wanted.any_tags:
             yield self._carries(self._tags, [self._known(tag) for tag in wanted.any_tags])
         for fact in (wanted.metadata or {}).items():
-            yield self._carries(self._metadata, [_fact_token(*fact)])
+            yield self._carries(self._metadata, [fact_token(*fact)])
 
     def _where(self, wanted: Filter) -> Iterator[BoolArray]:
         names = {
@@ -400,41 +451,3 @@ def _end(header: Header) -> int:
     if header.ttl_utc is None or header.is_permanent:
         return _NEVER
     return microseconds(header.ttl_utc)
-
-
-def _fact_tokens(facets: Facets) -> list[int]:
-    if not facets.metadata:
-        return []
-    return [_fact_token(*fact) for fact in facets.metadata.items()]
-
-
-def _fact_token(key: str, value: Any) -> int:
-    """Return a number that is equal for a key with equal JSON values.
-
-    Sixty-four bits of Python's keyed string hash: unequal facts share one about once in 10¹⁹.
-    """
-    return hash((key, _canonical(value)))
-
-
-def _canonical(value: Any) -> str:
-    """Return a text that two JSON values share exactly when Python holds them equal."""
-    if isinstance(value, str):
-        return "text " + value
-    if isinstance(value, int):
-        return str(int(value))
-    return json.dumps(_with_one_form_of_numbers(value), sort_keys=True)
-
-
-def _with_one_form_of_numbers(value: Any) -> Any:
-    """Write 1, 1.0 and true alike, which Python holds equal."""
-    match value:
-        case bool():
-            return int(value)
-        case float():
-            return int(value) if value.is_integer() else value
-        case dict():
-            return {key: _with_one_form_of_numbers(item) for key, item in value.items()}
-        case list():
-            return [_with_one_form_of_numbers(item) for item in value]
-        case _:
-            return value

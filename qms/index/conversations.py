@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from qms.index.arrays import IntArray, grown, room_for
+from qms.index.arrays import BoolArray, IntArray, grown, room_for
 
 NONE = -1
 """Stands for no conversation, no previous or no next turn."""
@@ -57,14 +57,18 @@ class Conversations:
             self._arrange(found, np.array(found.turns, np.int64))
         self._insert(found, slot)
 
-    def fill(self, numbers: IntArray, ordinals: Sequence[int | None], created: IntArray) -> None:
+    def fill(
+        self,
+        numbers: npt.NDArray[np.int32],
+        ordinals: IntArray,
+        has_ordinal: BoolArray,
+        created: IntArray,
+    ) -> None:
         """Let slot 0, 1, 2 … be what stands at its place; only for conversations without turns."""
         self._make_room(len(numbers))
         every = slice(0, len(numbers))
         self._number[every], self._created[every] = numbers, created
-        numbered = [slot for slot, ordinal in enumerate(ordinals) if ordinal is not None]
-        self._has_ordinal[numbered] = True
-        self._ordinal[numbered] = [_bounded(ordinals[slot]) for slot in numbered]
+        self._ordinal[every], self._has_ordinal[every] = ordinals, has_ordinal
         slots = np.flatnonzero(numbers != NONE)
         slots = slots[np.argsort(numbers[slots], kind="stable")]
         for turns in np.split(slots, np.flatnonzero(np.diff(numbers[slots])) + 1):
@@ -72,6 +76,11 @@ class Conversations:
                 found = self._by_number[int(numbers[turns[0]])] = _Conversation()
                 found.unnumbered = len(turns) - int(self._has_ordinal[turns].sum())
                 self._arrange(found, turns)
+
+    def ordinals(self, count: int) -> tuple[IntArray, BoolArray]:
+        """Return the ordinals of the first slots, and which of them have one."""
+        self._make_room(count)
+        return self._ordinal[:count], self._has_ordinal[:count]
 
     def remove(self, slot: int) -> None:
         """Take a slot out of its conversation."""
@@ -104,7 +113,7 @@ class Conversations:
         return _taken(self._previous, slots), _taken(self._following, slots)
 
     def renumbered(self, kept: IntArray) -> "Conversations":
-        """Return the conversations of the slots in `kept` (ascending), numbered from 0."""
+        """Return the conversations of the slots in `kept`, numbered from 0 in its order."""
         result = Conversations()
         self._make_room(int(kept.max(initial=-1)) + 1)
         numbers = np.full(len(self._number) + 1, NONE, np.int32)  # the last is NONE's own
@@ -171,6 +180,15 @@ class Conversations:
         self._created = grown(self._created, capacity)
         self._previous = grown(self._previous, capacity, NONE)
         self._following = grown(self._following, capacity, NONE)
+
+
+def numbered(ordinals: Sequence[int | None]) -> tuple[IntArray, BoolArray]:
+    """Return ordinals as columns: their numbers, and which of them there are."""
+    numbers, having = np.zeros(len(ordinals), np.int64), np.zeros(len(ordinals), np.bool_)
+    given = [slot for slot, ordinal in enumerate(ordinals) if ordinal is not None]
+    having[given] = True
+    numbers[given] = [_bounded(ordinals[slot]) for slot in given]
+    return numbers, having
 
 
 def _bounded(ordinal: int | None) -> int:

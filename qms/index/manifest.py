@@ -65,12 +65,21 @@ class VectorsPart(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     files: tuple[FileSum, ...]
 
 
+class ColumnsPart(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """The file of the columns, and a sum of the lines that they are of."""
+
+    format: int
+    lines: str
+    file: FileSum
+
+
 class Manifest(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """What stands in the manifest; a part that is not there has to be made."""
 
     format: int = FORMAT
     words: WordsPart | None = None
     vectors: VectorsPart | None = None
+    columns: ColumnsPart | None = None
 
 
 class _Format(msgspec.Struct, frozen=True):
@@ -103,6 +112,11 @@ class ManifestFile:
         """Return what is said of the vectors."""
         return self._content.vectors
 
+    @property
+    def columns(self) -> ColumnsPart | None:
+        """Return what is said of the columns."""
+        return self._content.columns
+
     def put_words(self, part: WordsPart | None) -> None:
         """Vouch for these files of words, or for none.
 
@@ -120,6 +134,15 @@ class ManifestFile:
         """
         with self._lock:
             self._write(msgspec.structs.replace(self._content, vectors=part))
+
+    def put_columns(self, part: ColumnsPart | None) -> None:
+        """Vouch for this file of columns, or for none.
+
+        Raises:
+            OSError: what stood there stands.
+        """
+        with self._lock:
+            self._write(msgspec.structs.replace(self._content, columns=part))
 
     def _write(self, manifest: Manifest) -> None:
         self._disk.make_folder(self._path.parent)

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from qms.index.arrays import IntArray, grown, room_for
+from qms.index.column_file import SavedPostings
 
 
 class Postings:
@@ -62,7 +63,7 @@ class Postings:
         return self._slots[places]
 
     def renumbered(self, kept: IntArray) -> "Postings":
-        """Return the postings of the slots in `kept` (ascending), numbered from 0."""
+        """Return the postings of the slots in `kept`, numbered from 0 in its order."""
         result = Postings(self._tokens.dtype)
         self._pack()
         numbers = np.full(max(len(self._counts), int(kept.max(initial=-1)) + 1), -1, np.int32)
@@ -71,6 +72,15 @@ class Postings:
         stays = owners >= 0
         result._adopt(self._tokens[: self._used][stays], owners[stays], len(kept))
         return result
+
+    def saved(self) -> SavedPostings:
+        """Return what `adopt` takes."""
+        self._pack()
+        return SavedPostings(self._tokens[: self._used], self._slots[: self._used])
+
+    def adopt(self, saved: SavedPostings, count: int) -> None:
+        """Let the first `count` slots carry what was saved of them; only for empty postings."""
+        self._adopt(saved.tokens, saved.slots, count)
 
     def fill(self, tokens: Sequence[Sequence[int]]) -> None:
         """Let slot 0, 1, 2 … carry the tokens at its place; only for postings that are empty."""

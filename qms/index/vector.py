@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import msgspec
 import numpy as np
+import numpy.typing as npt
 
 from qms.index.arrays import BoolArray, FloatArray, IntArray, grown, room_for
 from qms.index.slots import Slots
@@ -29,6 +30,7 @@ DENSE_FROM = 30_000
 _MARGIN = 25
 """Candidates beyond a quarter more than are wanted: rounding to bytes moves ranks by few."""
 _LEAST_DEAD = 4096
+_REMOVED_AT_ONCE = 4096
 _SPARE = 1.25
 """Room beyond what is needed; the scanned bytes cost memory from the start, so it is scarce."""
 
@@ -143,14 +145,17 @@ class VectorIndex:
     def remove(self, entry_id: str) -> None:
         """Take the vectors of an entry out, if it has any."""
         with self._writing:
-            owners = self._owners([entry_id])
-            removed = self._vectors_of(owners)
-            if len(removed):
-                sums = self._sums.changed(removed[:0], removed)
-                with self._moment:
-                    self._drop(owners)
-                    self._sums = sums
-                self._unsaved[entry_id] = None
+            self._remove(self._owners([entry_id]))
+
+    def keep(self, marks: npt.NDArray[np.uint64]) -> IntArray:
+        """Keep the vectors of slots whose mark is the given one; return the slots without any."""
+        with self._writing:
+            self._reach(len(marks) - 1)
+            wanted = grown(marks, len(self._marks))
+            having = np.flatnonzero(self._lengths)
+            is_outdated = (having >= len(marks)) | (self._marks[having] != wanted[having])
+            self._remove(having[is_outdated])
+            return np.flatnonzero(self._lengths[: len(marks)] == 0)
 
     def mark_of(self, entry_id: str) -> int | None:
         """Return the mark of an entry's vectors, or None when it has none."""
@@ -360,6 +365,18 @@ class VectorIndex:
             if number == summed and block.sums is not None:
                 live = int(np.count_nonzero(self._pieces.live))
                 self._sums = RunningSums(live, block.sums.total, block.sums.squares)
+
+    def _remove(self, owners: IntArray) -> None:
+        for start in range(0, len(owners), _REMOVED_AT_ONCE):
+            part = owners[start : start + _REMOVED_AT_ONCE]
+            removed = self._vectors_of(part)
+            if len(removed):
+                sums = self._sums.changed(removed[:0], removed)
+                gone = self.slots.ids_of(part[self._lengths[part] > 0].tolist())
+                with self._moment:
+                    self._drop(part)
+                    self._sums = sums
+                self._unsaved.update(dict.fromkeys(gone))
 
     def _place(self, owners: IntArray, lengths: IntArray, high: ByteArray, low: LowArray) -> None:
         """Let entries have these rows and no others; there is room for them."""

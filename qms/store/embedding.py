@@ -2,13 +2,13 @@
 
 import math
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from qms.domain.ports import Embedder
 from qms.index.dates import is_only_a_date
 from qms.index.documents import IndexDocument, index_document
-from qms.index.vector import Embedded, VectorIndex
+from qms.index.vector import Embedded
 from qms.store.view import Record, StoreView
 
 if TYPE_CHECKING:  # the types of what an embedder returns
@@ -19,6 +19,15 @@ if TYPE_CHECKING:  # the types of what an embedder returns
 def mark_of(line: bytes) -> int:
     """Return by what an entry's vectors are known to belong to this line."""
     return zlib.crc32(line) | len(line) << 32
+
+
+def marks_of(records: Sequence[Record]) -> "NDArray[np.uint64]":
+    """Return the mark of each entry's line."""
+    import numpy as np  # after the port answers
+
+    lines = [record.line for record in records]
+    sums = np.fromiter(map(zlib.crc32, lines), np.uint64, len(lines))
+    return sums | np.fromiter(map(len, lines), np.uint64, len(lines)) << np.uint64(32)
 
 
 def embedded_text(document: IndexDocument) -> str:
@@ -54,14 +63,6 @@ def is_current(view: StoreView, one: Embedded) -> bool:
 def has_vectors(one: Embedded) -> bool:
     """Say whether anything came of a text."""
     return len(one.vectors) > 0  # type: ignore[arg-type]  # an array or a list
-
-
-def drop_outdated(vectors: VectorIndex, view: StoreView) -> None:
-    """Take out the vectors of entries that have another text by now, or are gone."""
-    for entry_id in vectors.ids():
-        record = view.get(entry_id)
-        if record is None or vectors.mark_of(entry_id) != mark_of(record.line):
-            vectors.remove(entry_id)
 
 
 def _usable(rows: "NDArray[np.float32]") -> "NDArray[np.float32]":

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from qms.domain.ports import Embedder
 from qms.fsio.disk import Disk
+from qms.index.column_file import ColumnFile, Marks, SavedColumns
 from qms.index.keyword import KeywordIndex
 from qms.index.manifest import MANIFEST_NAME, ManifestFile
 from qms.index.slots import Slots
@@ -20,6 +21,7 @@ log = logging.getLogger(__name__)
 
 WORDS_FOLDER = "tantivy"
 VECTORS_FILE = "vectors.dat"
+COLUMNS_FILE = "columns.dat"
 
 
 class IndexFiles:
@@ -29,6 +31,9 @@ class IndexFiles:
         self._folder = folder
         self._disk = disk
         self._book = ManifestFile(folder / MANIFEST_NAME, disk) if folder else None
+        self._columns: ColumnFile | None = None
+        if folder is not None and self._book is not None:
+            self._columns = ColumnFile(folder / COLUMNS_FILE, disk, self._book)
         self._vectors: VectorFile | None = None
         self.in_memory: str | None = None
 
@@ -71,6 +76,23 @@ class IndexFiles:
         except OSError:
             return False
         return True
+
+    def open_columns(self, marks: Marks) -> SavedColumns | None:
+        """Return the columns of lines with these marks, if they are on disk."""
+        return self._columns.read(marks) if self._columns else None
+
+    def save_columns(self, marks: Marks, saved: SavedColumns) -> None:
+        """Bring columns into their file.
+
+        Raises:
+            OSError: what is in it counts no more, or as before.
+        """
+        if self._columns is not None:
+            self._columns.write(marks, saved)
+
+    def has_columns(self, marks: Marks) -> bool:
+        """Say whether the columns on disk are of lines with these marks, or can be nowhere."""
+        return self._columns is None or self._columns.is_of(marks)
 
     def open_vectors(self, embedder: Embedder, slots: Slots) -> VectorIndex:
         """Return the vectors as they are on disk, or none of this model yet."""

@@ -6,11 +6,12 @@ from collections.abc import Iterable, Iterator
 import msgspec
 
 from qms.domain.ports import Embedder
+from qms.index.column_file import Marks
 from qms.index.columns import Columns
 from qms.index.documents import IndexDocument, line_facets
 from qms.index.keyword import KeywordIndex
 from qms.index.vector import VectorIndex
-from qms.store.embedding import drop_outdated
+from qms.store.embedding import marks_of
 from qms.store.index_changes import Documents, changed_documents
 from qms.store.index_files import IndexFiles
 from qms.store.memory_store import MemoryStore
@@ -60,13 +61,34 @@ class IndexMaker:
         view = self._store.view
         records = self._store.in_file_order(view)
         self.done, self.total = 0, len(records)
-        columns = Columns.of(line_facets(record.header, record.line) for record in records)
+        marks = marks_of(records)
+        columns = self._make_columns(records, marks)
         keyword = self._make_words(view, Documents(records), before)
         vectors = self._make_vectors(columns, embedder, before, wanted) if embedder else None
-        if vectors is not None:
-            drop_outdated(vectors, view)
-        backlog = list(_without_vectors(records, vectors)) if vectors is not None else []
+        waiting = vectors.keep(marks) if vectors is not None else ()
+        backlog = columns.slots.ids_of([int(slot) for slot in waiting])
         return Made(Built(columns, keyword, vectors), view.sequence, backlog)
+
+    def _make_columns(self, records: list[Record], marks: Marks) -> Columns:
+        """Return the columns, whose slots are the places of the records."""
+        saved = self._files.open_columns(marks)
+        if saved is not None:
+            return Columns.restored(saved, [record.header for record in records])
+        return Columns.of(line_facets(record.header, record.line) for record in records)
+
+    def save_columns(self, columns: Columns) -> None:
+        """Save the columns of a store that is closed, for a start with the same lines.
+
+        Raises:
+            OSError: the disk does not take them.
+        """
+        records = self._store.in_file_order(self._store.view)
+        marks = marks_of(records)
+        if self._files.has_columns(marks):
+            return
+        arranged = columns.arranged([record.header.id for record in records])
+        if arranged is not None:  # else columns are of another moment than the view
+            self._files.save_columns(marks, arranged.saved())
 
     def _make_words(
         self, view: StoreView, documents: Documents, before: Built | None
@@ -120,9 +142,3 @@ class IndexMaker:
     def _counted(self, documents: Iterable[IndexDocument]) -> Iterator[IndexDocument]:
         for self.done, document in enumerate(documents):
             yield document
-
-
-def _without_vectors(records: Iterable[Record], vectors: VectorIndex) -> Iterator[str]:
-    for record in records:
-        if vectors.mark_of(record.header.id) is None:
-            yield record.header.id

@@ -254,7 +254,7 @@ class StoreIndexes:
         built = self._built
         if built is None:
             return
-        for save in (self._save_words, lambda built: self._save_vectors(built, is_last=True)):
+        for save in (self._save_words, self._save_last_vectors, self._save_columns):
             try:
                 save(built)
             except (OSError, UnavailableError) as error:
@@ -264,6 +264,13 @@ class StoreIndexes:
     def _save_words(self, built: Built) -> None:
         if built.keyword.pending and self._doubt is None:
             built.keyword.commit()
+
+    def _save_columns(self, built: Built) -> None:
+        if self._doubt is None:
+            self._maker.save_columns(built.columns)
+
+    def _save_last_vectors(self, built: Built) -> None:
+        self._save_vectors(built, is_last=True)
 
     def _save_vectors(self, built: Built, *, is_last: bool = False) -> None:
         if built.vectors is not None:

@@ -85,7 +85,7 @@ def test_one_flipped_byte_in_any_index_file_is_found_and_made_good(tmp_path: Pat
     box = stored(tmp_path)
     files = closed(box)
     names = {path.name for path in files}
-    assert {"manifest.json", "vectors.dat", "meta.json"} <= names
+    assert {"manifest.json", "vectors.dat", "columns.dat", "meta.json"} <= names
     entries = box.path.read_bytes()
 
     kept = tmp_path / "kept"
@@ -125,7 +125,7 @@ def test_without_the_sums_a_flipped_byte_would_be_served(
 
 
 @pytest.mark.fault("F17")
-@pytest.mark.parametrize("gone", ["", "manifest.json", "vectors.dat", "tantivy"])
+@pytest.mark.parametrize("gone", ["", "manifest.json", "vectors.dat", "columns.dat", "tantivy"])
 def test_what_was_deleted_is_made_again(tmp_path: Path, gone: str) -> None:
     box = stored(tmp_path)
     closed(box)
@@ -135,7 +135,7 @@ def test_what_was_deleted_is_made_again(tmp_path: Path, gone: str) -> None:
     indexes = opened(box)
 
     check_serving(box, indexes)
-    assert indexes.backlog == (0 if gone == "tantivy" else 3)
+    assert indexes.backlog == (0 if gone in ("tantivy", "columns.dat") else 3)
     box.close()
 
 

@@ -23,7 +23,7 @@ from qms.index.keyword_query import analyse
 from qms.index.keyword_segments import open_writer
 from qms.index.manifest import MANIFEST_NAME
 from tests.support.index_documents import NOW, index_note
-from tests.support.index_files import change_manifest
+from tests.support.index_files import change_manifest, flip_byte
 
 
 def built(*documents: IndexDocument, folder: Path | None = None) -> KeywordIndex:
@@ -347,7 +347,7 @@ def test_one_flipped_byte_in_any_file_is_found(tmp_path: Path) -> None:
                 path.unlink()
             for path, content in kept.items():
                 path.write_bytes(content)
-            damaged.write_bytes(data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :])
+            flip_byte(damaged, at)
 
             index = KeywordIndex.open(folder, disk=Disk())
 
@@ -397,12 +397,10 @@ def test_a_file_of_a_large_index_that_looks_changed_is_compared_before_it_is_ope
     folder = tmp_path / "index"
     built(index_note("a", "word"), folder=folder)
     path = next(folder.glob("*.store"))
-    data = path.read_bytes()
 
-    path.write_bytes(data)
     os.utime(path, ns=(1, 1))
     assert KeywordIndex.open(folder, disk=Disk()).refused is None
-    path.write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
+    flip_byte(path, -1)
     os.utime(path, ns=(1, 1))
     assert KeywordIndex.open(folder, disk=Disk()).refused
 
@@ -411,8 +409,7 @@ def test_a_file_of_a_large_index_that_looks_changed_is_compared_before_it_is_ope
 def test_without_the_checksums_a_flipped_byte_would_be_served(tmp_path: Path) -> None:
     built(*(index_note(str(n), f"word{n} common") for n in range(20)), folder=tmp_path / "index")
     positions = next((tmp_path / "index").glob("*.pos"))
-    data = positions.read_bytes()
-    positions.write_bytes(bytes([data[0] ^ 1]) + data[1:])
+    flip_byte(positions, 0)
 
     opened = Index.open(str(tmp_path / "index"))
 

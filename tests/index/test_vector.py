@@ -512,3 +512,22 @@ def test_a_failed_save_leaves_the_old_file(tmp_path: Path) -> None:
     assert names_in(tmp_path) == ["manifest.json", "vectors.dat"]
     assert index.sequence == 41
     assert isinstance(load(path), VectorIndex)
+
+
+def test_only_vectors_of_the_lines_that_are_there_are_kept() -> None:
+    rows = clustered(4)
+    index = VectorIndex(DIMENSION, "m")
+    for number, row in enumerate(rows):
+        index.put(f"p:{number}", row, mark=100 + number)
+    index.slots.claim("p:new")
+
+    missing = index.keep(np.array([100, 999, 102], np.uint64))
+
+    assert missing.tolist() == [1]
+    assert index.ids() == ["p:0", "p:2"]
+    assert index.pieces == 2
+    only = index.moments(rows[0])
+    again = VectorIndex(DIMENSION, "m")
+    again.put("p:0", rows[0])
+    again.put("p:2", rows[2])
+    assert only.mean == pytest.approx(again.moments(rows[0]).mean, abs=1e-5)

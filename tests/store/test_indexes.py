@@ -266,3 +266,34 @@ def test_after_a_start_words_have_the_time_that_the_view_has_then(tmp_path: Path
     assert found == (["p:a"] if is_shown else [])
     assert bool(built.columns.allowed(since, now=NOW).any()) is is_shown
     stop(box, again)
+
+
+def test_a_start_reads_no_line_that_the_columns_on_disk_are_of(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    box = StoreBox(tmp_path)
+    box.put(statement("a", "apple", tags=["fruit"]), statement("b", "pear"))
+    stop(box, made(box))
+    monkeypatch.setattr("qms.store.index_making.line_facets", None)
+
+    indexes = made(box)
+
+    built = indexes.wait(0)
+    assert built is not None
+    assert built.columns.allowed(Filter(tag="fruit"), now=NOW).tolist() == [True, False]
+    stop(box, indexes)
+
+
+def test_columns_are_made_anew_when_a_line_was_changed_meanwhile(tmp_path: Path) -> None:
+    box = StoreBox(tmp_path)
+    box.put(statement("a", "apple", tags=["fruit"]), statement("b", "pear"))
+    stop(box, made(box))
+    box.edit(lambda data: data.replace(b'"fruit"', b'"round"'))
+
+    indexes = made(box)
+
+    built = indexes.wait(0)
+    assert built is not None
+    assert not built.columns.allowed(Filter(tag="fruit"), now=NOW).any()
+    assert built.columns.allowed(Filter(tag="round"), now=NOW).tolist() == [True, False]
+    stop(box, indexes)

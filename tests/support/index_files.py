@@ -18,7 +18,13 @@ def change_manifest(path: Path, change: Callable[[dict[str, Any]], object]) -> N
 
 
 def flip_byte(path: Path, at: int) -> None:
-    """Change one bit of a file."""
-    data = path.read_bytes()
-    at %= len(data)
-    path.write_bytes(data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :])
+    """Change one bit of a file.
+
+    In place and never cut short: an index may have it mapped, and reading beyond its end kills.
+    """
+    at %= path.stat().st_size
+    with path.open("r+b") as file:
+        file.seek(at)
+        changed = bytes([file.read(1)[0] ^ 1])
+        file.seek(at)
+        file.write(changed)
