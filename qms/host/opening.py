@@ -18,7 +18,7 @@ log = logging.getLogger(__name__)
 
 
 @contextmanager
-def opened_root(root: Path) -> Iterator[OpenRoot]:
+def opened_root(root: Path, *, makes_admin: bool = True) -> Iterator[OpenRoot]:
     """Own a root inside this block, with the log that its configuration asks for.
 
     Raises:
@@ -28,7 +28,7 @@ def opened_root(root: Path) -> Iterator[OpenRoot]:
     """
     logs.configure(logs.LogOptions())
     try:
-        opened = _open(root)
+        opened = _open(root, makes_admin=makes_admin)
         try:
             _follow_log_settings(opened)
             yield opened
@@ -39,9 +39,9 @@ def opened_root(root: Path) -> Iterator[OpenRoot]:
         logs.reset()
 
 
-def _open(root: Path) -> OpenRoot:
+def _open(root: Path, *, makes_admin: bool) -> OpenRoot:
     try:
-        return open_root(root, disk=Disk(), clock=_now, loads=False)
+        return open_root(root, disk=Disk(), clock=_now, loads=False, makes_admin=makes_admin)
     except OSError as error:
         raise UnavailableError(f"{root} cannot be used: {error.strerror or error}") from error
 
