@@ -5,6 +5,7 @@ import ipaddress
 from starlette.requests import Request
 
 from qms.api.exchanges import EXCHANGE, Exchange
+from qms.config.addresses import is_loopback
 from qms.config.keys import KeyMatch
 from qms.service.commands import Services
 
@@ -57,7 +58,7 @@ def source_of(request: Request) -> str:
     A network of IPv6 gives each of its machines more addresses than anybody could count.
     """
     address = request.client.host if request.client else ""
-    if ":" not in address:
+    if ":" not in address or is_loopback(address):
         return address
     try:
         return str(ipaddress.IPv6Network((address.partition("%")[0], _IPV6_PREFIX), strict=False))

@@ -9,6 +9,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from qms.api.body_room import BodyRoom
 from qms.api.errors import answer_error
 from qms.api.exchanges import EXCHANGE, Exchange
 from qms.api.heads import AllowedNames, Head, check_limits, only_host, read_head
@@ -49,11 +50,16 @@ class Guard:
     """An ASGI application in front of another one."""
 
     def __init__(
-        self, application: ASGIApp, services: Services, streams: Streams | None = None
+        self,
+        application: ASGIApp,
+        services: Services,
+        streams: Streams | None = None,
+        bodies: BodyRoom | None = None,
     ) -> None:
         self._application = application
         self._services = services
         self._streams = streams or Streams()
+        self._bodies = bodies or BodyRoom()
         self._names = AllowedNames(services.settings.global_)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -70,13 +76,16 @@ class Guard:
         if refusal is not None:
             await refusal(scope, receive, dressed)
             return
+        largest = self._services.settings.global_.limits.import_bytes
+        body = self._bodies.share(receive, at_least=largest)
         try:
-            await self._application(scope, receive, dressed)
+            await self._application(scope, body, dressed)
         except Exception:
             # An application whose answer was replaced by a refusal may well stumble over it.
             if not exchange.is_refused:
                 raise
         finally:
+            body.release()
             if exchange.has_stream:
                 self._streams.close(exchange.key_id)
 

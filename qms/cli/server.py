@@ -1,13 +1,22 @@
-"""`qms`: start the server."""
+"""`qms`: the server, and its ways over standard input and output."""
 
+import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import click
 
 from qms.domain.errors import QmsError
-from qms.host.console import serve as serve_console
 from qms.runtime.root import find_root
 from qms.version import __version__
+
+# What a command needs is imported by that command: a bridge starts ten times as fast as a server.
+
+KEY_VARIABLE = "QMS_KEY"
+
+_ROOT_HELP = "Where configuration and stores are [QMS_ROOT]."
+_TOOLSETS_HELP = "Ask for these toolsets instead of the project's default ones."
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -17,7 +26,7 @@ def main() -> None:
 
 
 @main.command()
-@click.option("--root", metavar="DIR", help="Where configuration and stores are [QMS_ROOT].")
+@click.option("--root", metavar="DIR", help=_ROOT_HELP)
 @click.option("--host", metavar="H", help="Listen on this address instead of the configured one.")
 @click.option(
     "--port",
@@ -30,10 +39,65 @@ def serve(root: str | None, host: str | None, port: int | None) -> None:
 
     Example: qms serve --root ~/memory --port 0
     """
-    try:
+    from qms.host.console import serve as serve_console
+
+    with _reporting():
         serve_console(find_root(root), host=host, port=port, echo=_echo)
+
+
+@main.command()
+@click.option("--root", metavar="DIR", help=_ROOT_HELP)
+@click.option("--project", metavar="P", default="default", show_default=True, help="The project.")
+@click.option("--toolsets", metavar="A,B", help=_TOOLSETS_HELP)
+def mcp(root: str | None, project: str, toolsets: str | None) -> None:
+    """Serve one project to the MCP client that started this program.
+
+    It speaks MCP on standard input and output until the client closes its end. When a server owns
+    the root, the client is connected to that one; else this process owns the root meanwhile. With
+    a key in QMS_KEY the client is that user, else `local`, who may write.
+
+    Example: qms mcp --root ~/memory --project projA
+    """
+    from qms.host.stdio.home import Wanted
+    from qms.host.stdio.running import serve_root
+
+    with _reporting():
+        serve_root(find_root(root), Wanted(project=project, toolsets=toolsets, key=_key()))
+
+
+@main.command()
+@click.option("--url", metavar="URL", help="The server [QMS_URL, else http://127.0.0.1:5080].")
+@click.option("--project", metavar="P", default="default", show_default=True, help="The project.")
+@click.option("--toolsets", metavar="A,B", help=_TOOLSETS_HELP)
+def bridge(url: str | None, project: str, toolsets: str | None) -> None:
+    """Connect the MCP client that started this program to a running server.
+
+    It speaks MCP on standard input and output until the client closes its end, and goes on when the
+    server starts anew. The key is taken from QMS_KEY.
+
+    Example: QMS_KEY=qms_… qms bridge --url http://127.0.0.1:5080 --project projA
+    """
+    from qms.host.stdio.home import Wanted
+    from qms.host.stdio.running import bridge as run_bridge
+
+    chosen = url or os.environ.get("QMS_URL") or "http://127.0.0.1:5080"
+    with _reporting():
+        run_bridge(chosen, Wanted(project=project, toolsets=toolsets, key=_key()))
+
+
+def _key() -> str | None:
+    return os.environ.get(KEY_VARIABLE) or None
+
+
+@contextmanager
+def _reporting() -> Iterator[None]:
+    """Say on standard error what went wrong and what to do, and exit with its code."""
+    try:
+        yield
     except QmsError as error:
         click.echo(f"error: {error.message}", err=True)
+        for note in getattr(error, "__notes__", ()):
+            click.echo(f"hint: {note}", err=True)
         sys.exit(error.exit_code)
 
 

@@ -62,6 +62,16 @@ def hash_key(key: str) -> str:
     return hashlib.sha256(_bytes_of(key)).hexdigest()
 
 
+def digest_of(key: str) -> bytes:
+    """Return what a key is compared by; one that is too long to be any is not even hashed."""
+    return _NOBODYS if len(key) > MAX_KEY_CHARACTERS else hashlib.sha256(_bytes_of(key)).digest()
+
+
+def is_same_digest(one: bytes, other: bytes) -> bool:
+    """Compare in a time that tells nothing of the difference."""
+    return hmac.compare_digest(one, other)
+
+
 def find_stored(key: str, stored: Mapping[bytes, StoredKey]) -> StoredKey | None:
     """Return the record of this key, by its digest, in a time that tells nothing of the others."""
     if len(key) > MAX_KEY_CHARACTERS:

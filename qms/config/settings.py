@@ -15,7 +15,7 @@ import msgspec
 from qms.config.addresses import ListenAddress, parse_listen
 from qms.config.keys import KeyMatch, KeyRecord, StoredKey, find_stored
 from qms.config.paths import is_absolute, resolve_inside
-from qms.domain.access import AccessTier
+from qms.domain.access import LOCAL_ACCESS, LOCAL_USER, AccessTier
 from qms.domain.errors import invalid
 from qms.domain.lifecycle import RetentionLengths
 from qms.domain.limits import Limits
@@ -220,6 +220,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     def access(self, user: str, slug: str) -> AccessTier:
         """Return what a user may do in a project; nothing where either is unknown."""
         endpoint, known = self.find_endpoint(slug), self.users.get(user)
+        if known is None and user == LOCAL_USER:
+            known = User(access=LOCAL_ACCESS)
         if endpoint is None or known is None:
             return AccessTier.NONE
         listed = self.permissions.get(endpoint.slug, {}).get(user)

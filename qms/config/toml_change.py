@@ -5,7 +5,7 @@ that a rewrite that would lose or invent anything is refused instead of written.
 """
 
 import math
-from collections.abc import Callable, MutableMapping
+from collections.abc import Callable, Mapping, MutableMapping
 from typing import Any
 
 import tomlkit
@@ -57,6 +57,28 @@ def put(text: str, place: tuple[str, ...], value: Any) -> str:
     return change(text, lambda values: _assign(values, place, value))
 
 
+def put_all(text: str, values: Mapping[tuple[str, ...], Any]) -> str:
+    """Return the text with several values set as `put` does, in one rewrite where that works.
+
+    Raises:
+        InvalidInputError: the text is not TOML, or cannot be rewritten without loss.
+    """
+    unix, restore = _with_plain_newlines(text)
+    document = read(unix)
+    expected: dict[str, Any] = document.unwrap()
+    for place, value in values.items():
+        _assign(expected, place, value)
+    try:
+        result = _all_put(document, values)
+    except TOMLKitError as error:
+        raise _not_rewritable(str(error)) from None
+    if result is not None and _is_toml(result, expected):
+        return restore(result)
+    for place, value in values.items():
+        text = put(text, place, value)
+    return text
+
+
 def remove(text: str, place: tuple[str, ...]) -> str:
     """Return the text without the key or table at `place`; comments that follow a table stay.
 
@@ -97,6 +119,20 @@ def _added(text: str, place: tuple[str, ...], value: Any) -> str | None:
             before, after = _split_behind(document, _last_own_item(table))
             return before + _rendered({place[-1]: value}) + after
     return None
+
+
+def _all_put(document: TOMLDocument, values: Mapping[tuple[str, ...], Any]) -> str | None:
+    """Return the document with all of these, or None when one of them needs a table of its own."""
+    for place, value in values.items():
+        if is_there(document, place):
+            _assign(document, place, value)
+            continue
+        tables = [table for table in items_at(document, place[:-1]) if isinstance(table, Table)]
+        if len(tables) != 1 or tables[0].is_super_table():
+            return None
+        last = _last_own_item(tables[0]).trivia
+        last.trail = (last.trail or "\n") + _rendered({place[-1]: value})
+    return document.as_string()
 
 
 def _added_table(document: TOMLDocument, place: tuple[str, ...], value: dict[str, Any]) -> str:

@@ -15,7 +15,7 @@ from qms.config.convert import Place, SettingError
 from qms.config.decode import decode
 from qms.config.keys import KeyRecord, hash_key
 from qms.config.settings import Settings, fold_slug
-from qms.config.toml_change import Values, change, put, remove
+from qms.config.toml_change import Values, change, put, put_all, remove
 from qms.config.toml_text import TomlText
 from qms.domain.access import AccessTier
 from qms.domain.errors import InvalidInputError, NotFoundError
@@ -64,15 +64,20 @@ def field_name(place: Place) -> str:
 
 def seal_plain_keys(text: str, now: datetime, new_id: Callable[[], str]) -> str | None:
     """Return the text with every plain `apiKey` replaced by its hash, or None without any."""
-    plain = _plain_keys(TomlText(text).values())
+    values = TomlText(text).values()
+    plain = _plain_keys(values)
     if not plain:
         return None
+    # In one rewrite: each of them reads the whole file, and somebody may have a hundred users.
+    sealed: dict[tuple[str, ...], Any] = {}
     for user, key in plain.items():
+        sealed["users", user, "apiKey"] = ""
         record = KeyRecord(id=new_id(), sha256=hash_key(key), label="apiKey", created_utc=now)
-        if not _holds(TomlText(text).values()["users"][user], record.sha256):
+        if not values["users"][user].get("keys"):
+            sealed["users", user, "keys"] = _lines(msgspec.to_builtins(record))
+        elif not _holds(values["users"][user], record.sha256):
             text = add_key(text, user, record)
-        text = put(text, ("users", user, "apiKey"), "")
-    return text
+    return put_all(text, sealed)
 
 
 def add_key(text: str, user: str, record: KeyRecord) -> str:

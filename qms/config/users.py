@@ -23,7 +23,7 @@ from qms.config.keys import (
     is_sha256,
 )
 from qms.config.settings import Endpoint, User, fold_slug
-from qms.domain.access import AccessTier
+from qms.domain.access import LOCAL_USER, AccessTier
 
 UNSEALED_KEY_ID = "apiKey"
 """The id of a plain key that has not been replaced by its hash yet."""
@@ -122,7 +122,7 @@ def decode_permissions(
         listed = permissions[slug] = {}
         for user, label in as_table(value, place).items():
             listed[user] = _access(label, (*place, user))
-            if user not in users:
+            if user not in users and user != LOCAL_USER:
                 remarks.append(Remark((*place, user), "there is no such user"))
     return permissions
 

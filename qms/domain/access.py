@@ -42,7 +42,13 @@ class Caller(msgspec.Struct, frozen=True, kw_only=True):
     agent_id: str | None = None
 
 
-LOCAL_ADMIN = Caller(user="local", access=AccessTier.ADMIN)
+LOCAL_USER = "local"
+"""The owner of the machine, whom no key of the configuration stands for."""
+
+LOCAL_ACCESS = AccessTier.WRITER
+"""What an agent may do that the owner has started, unless the configuration names the user."""
+
+LOCAL_ADMIN = Caller(user=LOCAL_USER, access=AccessTier.ADMIN)
 """Whoever works on the files of a stopped server: the owner of the machine."""
 
 SYSTEM_USER = "system"

@@ -24,13 +24,14 @@ from qms.runtime.chat_chooser import ChatChooser
 from qms.runtime.jobs import Jobs
 from qms.runtime.keeper import Keeper, KeeperOptions
 from qms.runtime.key_saver import KeySaver, audit_ended_key
+from qms.runtime.local_key import remove_local_key, write_local_key
 from qms.runtime.loop import Loop
 from qms.runtime.root import AUDIT_PLACE, CONFIGURATION_NAME, KEYS_PLACE, announce, claim_root
 from qms.runtime.settings_keeper import SettingsKeeper
 from qms.service.backup_desk import BackupDesk
 from qms.service.calls import Command
 from qms.service.commands import Services
-from qms.service.configuration import Configuration
+from qms.service.configuration import Configuration, new_key
 from qms.service.keyring import Keyring
 from qms.service.library import Library
 from qms.service.moving import finish_moves
@@ -120,6 +121,7 @@ class Runtime:
         self._plans: dict[str, _Plan] = {}
         self._is_loading = False
         self._is_closed = False
+        self._has_local_key = False
 
     def services(self, commands: tuple[Command, ...] = TABLE) -> Services:
         """Return the gate to what is open here."""
@@ -172,11 +174,20 @@ class Runtime:
         """Have indexes made and kept in the background, also for a command on files."""
         self._librarian.start()
 
+    def admit_owner(self) -> None:
+        """Leave a key for whoever owns the machine; it is good until the runtime is closed."""
+        key = new_key()
+        if write_local_key(self.root, key, self._disk):
+            self.keyring.admit_local(key)
+            self._has_local_key = True
+
     def close(self) -> None:
         """Fold and close every store, and end every thread."""
         if self._is_closed:
             return
         self._is_closed = True
+        if self._has_local_key:
+            remove_local_key(self.root, self._disk)
         if self._is_loading:
             self._settings_keeper.stop()
             self._jobs.stop()
@@ -312,6 +323,7 @@ class OpenRoot(msgspec.Struct, frozen=True):
 
     def announce(self, url: str) -> None:
         """Write down where the owner of the root answers, for others who find it locked."""
+        self.runtime.admit_owner()
         announce(self.lock, url)
 
     def close(self) -> None:
@@ -330,10 +342,12 @@ def open_root(
     command: str = "",
     in_background: bool = True,
     loads: bool = True,
+    makes_admin: bool = True,
 ) -> OpenRoot:
     """Own a root, read or seed its configuration, and start its runtime.
 
-    Without `loads`, the background waits for `runtime.load`.
+    Without `loads`, the background waits for `runtime.load`; without `makes_admin`, a first run
+    leaves it to a later one to make an admin and show the key.
 
     Raises:
         ConflictError: another process owns the root; the message names it.
@@ -344,7 +358,7 @@ def open_root(
         lock = claim_root(root, clock, command=command)
         undo.callback(lock.release)
         configuration = Configuration(root / CONFIGURATION_NAME, disk, clock)
-        first_key = configuration.load()
+        first_key = configuration.load(makes_admin=makes_admin)
         runtime = Runtime(root, configuration, disk=disk, clock=clock, in_background=in_background)
         undo.callback(runtime.close)
         runtime.start()

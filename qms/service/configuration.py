@@ -121,8 +121,8 @@ class Configuration:
         """Call `listener` with every new settings value, in order, before its maker goes on."""
         self._listeners.append(listener)
 
-    def load(self) -> str | None:
-        """Read the file, seeding a new root; return the admin's key on a first run, else None.
+    def load(self, *, makes_admin: bool = True) -> str | None:
+        """Read the file, seeding a new root; return the key of the admin that a first run makes.
 
         Raises:
             InvalidInputError: the file is not valid; `details` has the field and the line.
@@ -139,7 +139,7 @@ class Configuration:
                 raise self._unreadable(error) from error
             self._restrict_mode()
             self._adopt(text)
-            if any(user.keys for user in self.settings.users.values()):
+            if not makes_admin or any(user.keys for user in self.settings.users.values()):
                 return None
             return self._make_first_admin()
 

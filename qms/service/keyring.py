@@ -13,8 +13,16 @@ from datetime import datetime
 
 import msgspec
 
-from qms.config.keys import MAX_KEY_CHARACTERS, KeyMatch, hash_key
+from qms.config.addresses import is_loopback
+from qms.config.keys import (
+    MAX_KEY_CHARACTERS,
+    KeyMatch,
+    digest_of,
+    hash_key,
+    is_same_digest,
+)
 from qms.config.settings import Settings
+from qms.domain.access import LOCAL_USER
 from qms.domain.errors import NotAuthenticatedError, QmsError, RateLimitedError
 from qms.files.key_uses import KeyUse
 from qms.service.buckets import Buckets
@@ -29,6 +37,8 @@ MAX_ENDED_KEYS = 1000
 
 NOTED_EVERY_S = 3600.0
 """How often the use of one ended key is noted, however often it is tried."""
+
+_LOCAL = KeyMatch(user=LOCAL_USER, key_id=LOCAL_USER)
 
 log = logging.getLogger(__name__)
 
@@ -71,6 +81,15 @@ class Keyring:
         self._ended: dict[str, str] = {}
         self._last_used: dict[str, datetime] = {}
         self._noted_at: dict[str, float] = {}
+        self._local_digest: bytes | None = None
+
+    def admit_local(self, key: str) -> None:
+        """Take this key, until the process ends, for that of the machine's owner."""
+        self._local_digest = digest_of(key)
+
+    def is_local(self, who: KeyMatch) -> bool:
+        """Say whether it is the key of the machine's owner."""
+        return self._local_digest is not None and who == _LOCAL
 
     def authenticate(self, settings: Settings, key: str | None, source: str) -> KeyMatch:
         """Return whose key it is, and count its use; `source` is where the request comes from.
@@ -83,6 +102,8 @@ class Keyring:
             self.follow(settings)
         now = self._clock()
         found = settings.find_key(key, now) if key else None
+        if found is None and key and self._is_local_key(key, source):
+            found = _LOCAL
         if found is None:
             raise self._refusal(settings, key, source, now)
         self.count_use(settings, found.key_id)
@@ -131,6 +152,11 @@ class Keyring:
                 key_id: msgspec.structs.replace(use, last_used_utc=self.last_used(key_id))
                 for key_id, use in self._uses.items()
             }
+
+    def _is_local_key(self, key: str, source: str) -> bool:
+        """Say whether it is the key of the machine's owner, sent from this machine."""
+        known = self._local_digest
+        return known is not None and is_loopback(source) and is_same_digest(known, digest_of(key))
 
     def _check_rate(self, key_id: str, per_minute: int) -> None:
         if not per_minute:

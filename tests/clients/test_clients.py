@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -31,11 +32,11 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
         yield running
 
 
-def run_client(name: str, url: str, key: str) -> "subprocess.CompletedProcess[str]":
+def run_client(name: str, address: str, key: str) -> "subprocess.CompletedProcess[str]":
     script, *more = CLIENTS[name]
     command = command_of(name.split(maxsplit=1)[0])
     assert command is not None
-    return run([*command, str(Path(__file__).parent / script), url, key, *more])
+    return run([*command, str(Path(__file__).parent / script), address, key, *more])
 
 
 def run_inspector(url: str, key: str, *arguments: str) -> "subprocess.CompletedProcess[str]":
@@ -60,9 +61,18 @@ def url_of(server: ServerProcess) -> str:
     return f"{server.url}/mcp/projA"
 
 
+def bridge_to(server: ServerProcess) -> list[str]:
+    """Return the program that a client starts in the place of an address."""
+    program = [sys.executable, "-m", "qms.cli.server", "bridge"]
+    return [*program, "--url", server.url, "--project", "projA"]
+
+
+@pytest.mark.parametrize("by", ["HTTP", "stdio"])
 @pytest.mark.parametrize("name", NEEDED)
-def test_a_client_lists_the_tools_and_calls_them(server: ServerProcess, name: str) -> None:
-    done = run_client(name, url_of(server), key_of("writer"))
+def test_a_client_lists_the_tools_and_calls_them(server: ServerProcess, name: str, by: str) -> None:
+    address = url_of(server) if by == "HTTP" else json.dumps(bridge_to(server))
+
+    done = run_client(name, address, key_of("writer"))
 
     assert done.returncode == 0, done.stderr[-2000:]
     said: dict[str, Any] = json.loads(done.stdout)
@@ -98,6 +108,18 @@ def test_the_inspector_lists_the_tools_and_calls_one(server: ServerProcess) -> N
     assert listed.returncode == 0, listed.stderr[-2000:]
     assert "searchEntries" in {tool["name"] for tool in json.loads(listed.stdout)["tools"]}
     assert json.loads(called.stdout)["structuredContent"]["status"] in ("Healthy", "Loading")
+
+
+@pytest.mark.needs("inspector")
+def test_the_inspector_lists_the_tools_over_stdio(server: ServerProcess) -> None:
+    command = command_of("inspector")
+    assert command is not None
+    environment = ("-e", f"QMS_KEY={ADMIN_KEY}")
+
+    done = run([*command, "--cli", *environment, *bridge_to(server), "--method", "tools/list"])
+
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert "searchEntries" in {tool["name"] for tool in json.loads(done.stdout)["tools"]}
 
 
 @pytest.mark.needs("inspector")

@@ -5,12 +5,16 @@ import json
 import sys
 
 from fastmcp import Client
-from fastmcp.client.transports import StreamableHttpTransport
+from fastmcp.client.transports import StdioTransport, StreamableHttpTransport
 
 
-async def main(url: str, key: str) -> None:
+async def main(address: str, key: str) -> None:
     """List the tools, call one, and say so in one line of JSON."""
-    transport = StreamableHttpTransport(url, headers={"Authorization": f"Bearer {key}"})
+    if address.startswith("["):
+        program, *arguments = json.loads(address)
+        transport = StdioTransport(program, arguments, env={"QMS_KEY": key})
+    else:
+        transport = StreamableHttpTransport(address, headers={"Authorization": f"Bearer {key}"})
     async with Client(transport) as client:
         tools = await client.list_tools()
         entry = {"entry": {"kind": "note", "body": "Hi"}}

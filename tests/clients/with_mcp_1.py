@@ -5,16 +5,23 @@ import json
 import sys
 
 import httpx
-from mcp import ClientSession
+from mcp import ClientSession, StdioServerParameters
+from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
 
-async def main(url: str, key: str) -> None:
+async def main(address: str, key: str) -> None:
     """List the tools, call one, and say so in one line of JSON."""
     http = httpx.AsyncClient(headers={"Authorization": f"Bearer {key}"})
+    if address.startswith("["):
+        program, *arguments = json.loads(address)
+        given = StdioServerParameters(command=program, args=arguments, env={"QMS_KEY": key})
+        streams = stdio_client(given)
+    else:
+        streams = streamable_http_client(address, http_client=http)
     async with (
         http,
-        streamable_http_client(url, http_client=http) as (reading, writing, _),
+        streams as (reading, writing, *_),
         ClientSession(reading, writing) as session,
     ):
         began = await session.initialize()

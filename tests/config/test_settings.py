@@ -54,6 +54,17 @@ def test_without_permissions_the_users_tier_counts_unless_the_project_is_private
     assert settings.access("alice", "closed") is AccessTier.NONE
 
 
+def test_the_owner_of_the_machine_writes_unless_the_configuration_says_otherwise() -> None:
+    settings, _ = parse(TEAM)
+    assert settings.access("local", "open") is AccessTier.WRITER
+    assert settings.access("local", "closed") is AccessTier.NONE
+
+    told, warnings = parse(TEAM + 'local = "curator"\n[users.local]\ntier = "reader"\n')
+    assert told.access("local", "open") is AccessTier.READER
+    assert told.access("local", "closed") is AccessTier.CURATOR
+    assert parse(TEAM + 'local = "reader"\n')[1] == warnings == []
+
+
 def test_a_slug_is_found_without_case_and_keeps_its_spelling() -> None:
     settings, _ = parse(TEAM)
     found = settings.find_endpoint("cLOSED")

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 
 import msgspec
 import pytest
+import tomlkit
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -277,6 +278,30 @@ def test_sealing_a_key_that_is_listed_already_only_empties_it() -> None:
     text = f"[users.a]\napiKey = 'one'\nkeys = [{{ id = '1', sha256 = '{hash_key('one')}' }}]\n"
     sealed = toml_file.seal_plain_keys(text, NOW, ids())
     assert sealed == text.replace("'one'", '""', 1)
+
+
+def test_many_plain_keys_are_sealed_in_a_few_readings_of_the_file(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    readings: list[str] = []
+    parse_toml = tomlkit.parse
+
+    def counted(text: str) -> tomlkit.TOMLDocument:
+        readings.append(text)
+        return parse_toml(text)
+
+    monkeypatch.setattr(tomlkit, "parse", counted)
+    names = [f"u{number}" for number in range(90)]
+    text = "".join(f"[users.{name}]\napiKey = 'the-key-of-{name}'\n# next\n\n" for name in names)
+
+    sealed = toml_file.seal_plain_keys(text, NOW, ids())
+
+    assert sealed is not None
+    assert len(readings) < 8
+    found, _ = parse(sealed)
+    assert all(found.find_key(f"the-key-of-{name}", NOW) is not None for name in names)
+    assert "the-key-of" not in sealed
+    assert sealed.count("# next\n\n") == len(names)
 
 
 KEY_FORMS = [

@@ -3,7 +3,8 @@
 import sys
 from pathlib import Path
 
-from qms.host.console import Served, serve
+from qms.host.console import serve
+from qms.host.listening import Served
 from qms.service.table import TABLE
 from tests.conformance.offers import OFFERS
 from tests.conformance.rows import ROWS

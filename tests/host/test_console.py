@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from qms.config.addresses import ListenAddress
-from qms.host.console import bind
+from qms.host.listening import bind
 from tests.support.server import ServerProcess
 from tests.support.waiting import eventually
 

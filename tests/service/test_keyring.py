@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import msgspec
 import pytest
 
-from qms.config.keys import KeyRecord, hash_key
+from qms.config.keys import KeyMatch, KeyRecord, hash_key
 from qms.config.settings import GlobalSettings, RateSettings, Settings, User
 from qms.domain.errors import NotAuthenticatedError, RateLimitedError
 from qms.service.keyring import FAILURES_A_MINUTE, MAX_ENDED_KEYS, EndedKeyUse, Keyring
@@ -167,3 +167,21 @@ def test_only_so_many_keys_that_are_gone_are_remembered() -> None:
     ring.keyring.follow(msgspec.structs.replace(everybody, users={}))
 
     assert len(ring.keyring.uses()) == MAX_ENDED_KEYS
+
+
+def test_the_key_of_the_owner_works_from_this_machine_only() -> None:
+    ring, nobody = Ring(), settings()
+    ring.keyring.admit_local("qms_of_this_run")
+
+    assert ring.tries(nobody, "qms_of_this_run", "127.0.0.1") == "local"
+    assert ring.tries(nobody, "qms_of_this_run", "::1") == "local"
+    assert ring.tries(nobody, "qms_of_this_run", "192.0.2.1") == "notAuthenticated"
+    assert ring.tries(nobody, "qms_of_another", "127.0.0.1") == "notAuthenticated"
+    assert ring.tries(nobody, "q" * 2000, "127.0.0.1") == "notAuthenticated"
+
+
+def test_a_keyring_without_an_owner_takes_nobody_for_one() -> None:
+    ring = Ring()
+
+    assert ring.tries(settings(), "q" * 2000, "127.0.0.1") == "notAuthenticated"
+    assert not ring.keyring.is_local(KeyMatch(user="local", key_id="local"))

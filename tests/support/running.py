@@ -4,6 +4,7 @@ import asyncio
 import http.client
 import socket
 import threading
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,14 @@ from tests.support.server import call_on
 class _Server(uvicorn.Server):
     """Looks at its connections more often than once a second."""
 
+    def __init__(self, config: uvicorn.Config, on_stopping: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._on_stopping = on_stopping
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._on_stopping()
+        await super().shutdown(sockets=sockets)
+
     async def on_tick(self, counter: int) -> bool:
         check_connections(self.server_state.connections, asyncio.get_running_loop().time())
         return await super().on_tick(counter)
@@ -29,21 +38,27 @@ class RunningServer:
     """Owns a root and answers until `stop`."""
 
     def __init__(
-        self, root: Path, key: str, protocol: type[PatientProtocol] = PatientProtocol
+        self,
+        root: Path,
+        key: str,
+        protocol: type[PatientProtocol] = PatientProtocol,
+        *,
+        port: int = 0,
     ) -> None:
         self.key = key
         self._opened = open_root(root, disk=Disk(), clock=_now, command="test server")
         services = self._opened.runtime.services()
+        application = app(services)
         config = uvicorn.Config(
-            app(services),
+            application,
             http=protocol,
             ws="none",
-            lifespan="off",
+            lifespan="on",
             log_config=None,
             h11_max_incomplete_event_size=MAX_HEAD_BYTES,
         )
-        self._server = _Server(config)
-        self._socket = socket.create_server(("127.0.0.1", 0))
+        self._server = _Server(config, application.endpoints.close)
+        self._socket = socket.create_server(("127.0.0.1", port))
         self.port: int = self._socket.getsockname()[1]
         self.url = f"http://127.0.0.1:{self.port}"
         self._thread = threading.Thread(target=self._server.run, args=([self._socket],))

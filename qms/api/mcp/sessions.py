@@ -11,6 +11,7 @@ import msgspec
 from mcp.server.connection import Connection
 from mcp.server.context import CallNext, HandlerResult
 from mcp.server.subscriptions import (
+    SUBSCRIPTION_ID_META_KEY,
     InMemorySubscriptionBus,
     ListenHandler,
     PromptsListChanged,
@@ -120,7 +121,7 @@ class Sessions:
                 return await ListenHandler(bus)(context, params)
             finally:
                 self._streams.remove(stream)
-        return SubscriptionsListenResult()
+        return SubscriptionsListenResult(_meta={SUBSCRIPTION_ID_META_KEY: context.request_id})
 
     async def tell(self, events: list[ServerEvent], is_open: Callable[[KeyMatch], bool]) -> None:
         """Tell everybody who wants to know and to whom the changed store is open."""

@@ -1,0 +1,1 @@
+"""MCP over standard input and output, carried to a server over HTTP."""

@@ -1,0 +1,1 @@
+"""Tests of MCP over standard input and output."""
