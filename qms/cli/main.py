@@ -20,6 +20,7 @@ from qms.cli import (
     reading,
     rebuilding,
     searching,
+    shell,
     stores,
     users,
     writing,
@@ -60,6 +61,7 @@ for _verb in (
     keys.keys,
     permissions.permissions,
     audit.audit,
+    shell.shell,
 ):
     program.add_command(_verb)
 
