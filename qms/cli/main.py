@@ -21,6 +21,7 @@ from qms.cli import (
     reading,
     rebuilding,
     searching,
+    shell,
     stores,
     undoing,
     users,
@@ -68,6 +69,7 @@ for _verb in (
     keys.keys,
     permissions.permissions,
     audit.audit,
+    shell.shell,
 ):
     program.add_command(_verb)
 

@@ -40,6 +40,12 @@ def line(text: str) -> None:
     _write(sys.stdout, escape(text))
 
 
+def styled_line(*parts: tuple[str, dict[str, Any]]) -> None:
+    """Print one line of data on standard output, each part in its colours on a terminal."""
+    shown = (_styled(escape(part), sys.stdout, **style) for part, style in parts)
+    _write(sys.stdout, "".join(shown))
+
+
 def text(content: str) -> None:
     """Print text of several lines on standard output."""
     _write(sys.stdout, escape(content, keep=_KEPT_IN_TEXT))
