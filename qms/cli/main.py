@@ -20,6 +20,7 @@ from qms.cli import (
     rebuilding,
     searching,
     stores,
+    syncing,
     users,
     writing,
 )
@@ -51,6 +52,7 @@ for _verb in (
     writing.update,
     writing.delete,
     editing.edit,
+    syncing.sync_projects,
     stores.stores,
     project_verbs.projects,
     users.users,

@@ -12,6 +12,7 @@ from qms.files.append_log import AppendLog
 from qms.files.base import BaseFiles, BaseMeta
 from qms.files.entries import EntriesFile, Replaced
 from qms.files.journal import JournalRecord
+from qms.files.peers import Peers
 from qms.fsio.disk import Disk, FileIdentity
 from qms.store.image import Image
 from qms.store.suspects import Suspects
@@ -85,6 +86,7 @@ class FileSide:
         self.base = BaseFiles(disk, own)
         self.archive = AppendLog(disk, folder / "archive.jsonl")
         self.conflicts = AppendLog(disk, own / "conflicts.jsonl")
+        self.peers = Peers(disk, own / "sync")
         self.image = Image()
         self.moved: dict[str, bytes | None] = {}
         """How replayed hand edits moved the base, by id; None is a removal."""

@@ -55,6 +55,7 @@ class MemoryStore:
         self.project = side.project
         self.archive = Archive(side)
         self.usage = usage
+        self.peers = side.peers
         self._supersession = Supersession(lambda: self.view)
         self.subscribe(self._supersession.follow)
 
