@@ -120,6 +120,25 @@ def open_session(asked: Asked) -> Iterator[Session]:
         backend.close()
 
 
+@contextmanager
+def open_peer(place: str, asked: Asked, key: str | None) -> Iterator[Session]:
+    """Yield a session on another server or root than the one that was asked for.
+
+    Raises:
+        QmsError: there is nothing to work on, or it is not to be had.
+    """
+    if place.startswith(("http://", "https://")):
+        backend: Backend = Remote(place, key)
+    else:
+        there = msgspec.structs.replace(asked, root=place, key=key)
+        backend = _open_checked(checked_root(there), there)
+    try:
+        output.note(f"with the {backend.place}")
+        yield Session(backend, asked)
+    finally:
+        backend.close()
+
+
 def checked_root(asked: Asked) -> Path:
     """Return the root, which some server has set up before.
 
@@ -144,7 +163,10 @@ def running_url(root: Path) -> str | None:
 def _open(asked: Asked) -> Backend:
     if asked.server_url is not None:
         return Remote(asked.server_url, asked.server_key, agent_id=asked.agent_id)
-    root = checked_root(asked)
+    return _open_checked(checked_root(asked), asked)
+
+
+def _open_checked(root: Path, asked: Asked) -> Backend:
     try:
         return _open_root(root, asked)
     except OSError as error:

@@ -35,7 +35,7 @@ def new_document(
     Raises:
         InvalidInputError: names the field.
     """
-    given = _with_end(given, now)
+    given = with_end(given, now)
     document = complete(given, project=rules.project, local_id=local_id, instant=now)
     document = _stamped(document, now)
     if document.get("agentId") is None:
@@ -57,7 +57,7 @@ def replaced_document(
     Raises:
         InvalidInputError: names the field.
     """
-    given = _with_end(given, now)
+    given = with_end(given, now)
     local_id = before["id"].partition(":")[2]
     document = complete(given, project=rules.project, local_id=local_id, instant=now)
     times = document["timestamps"]
@@ -83,7 +83,7 @@ def patched_document(
     Raises:
         InvalidInputError: names the field; the id, project and schema version cannot change.
     """
-    patch = _with_end(patch, now)
+    patch = with_end(patch, now)
     known = {**before, "project": rules.project}
     for field in _FIXED_FIELDS:
         if field in patch and patch[field] != known[field]:
@@ -128,7 +128,7 @@ def _keep_author(document: Document, before: Document) -> None:
         document["agentId"] = before["agentId"]
 
 
-def _with_end(given: Document, now: datetime) -> Document:
+def with_end(given: Document, now: datetime) -> Document:
     """Return what was given with its end as an instant, which is not in the past."""
     if given.get(TTL_SECONDS) is None:
         _check_end(given.get("ttlUtc"), now)

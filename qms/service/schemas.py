@@ -10,6 +10,7 @@ import msgspec
 
 from qms.codec.schema import type_schema
 from qms.domain.queries import Filter, Format
+from qms.service.ai_memory.shapes import TextFormat
 from qms.service.calls import Command
 
 Schema = dict[str, Any]
@@ -43,7 +44,8 @@ def response_schema(command: Command) -> Schema:
 
 def has_formats(command: Command) -> bool:
     """Say whether a command can answer in rows of text."""
-    return any(field.type is Format for field in msgspec.structs.fields(command.request))
+    fields = msgspec.structs.fields(command.request)
+    return any(field.type in (Format, TextFormat) for field in fields)
 
 
 def _short(schema: Schema, definitions: dict[str, Schema]) -> Schema:

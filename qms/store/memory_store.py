@@ -67,6 +67,7 @@ class MemoryStore:
         self.usage = usage
         self.touches = Touches(usage)
         self.moves = moves
+        self.peers = side.peers
         self._supersession = Supersession(lambda: self.view)
         self.subscribe(self._supersession.follow)
 

@@ -35,6 +35,9 @@ REQUESTS: dict[str, dict[str, Any]] = {
     "history": {"id": "seed"},
     "eraseEntry": {"id": "seed", "dryRun": True},
     "purgeArchive": {"olderThanDays": 90},
+    "syncRead": {"ids": ["seed"]},
+    "syncApply": {"changes": []},
+    "syncBase": {"peer": "0" * 32},
     "create_entities": {"entities": []},
     "create_relations": {"relations": []},
     "add_observations": {"observations": []},
@@ -46,6 +49,18 @@ REQUESTS: dict[str, dict[str, Any]] = {
     "expandQuery": {"query": "seed"},
     "autoTag": {"id": "seed"},
     "extractMemories": {"text": "We use seeds."},
+    "memory_store": {"title": "new", "content": "new"},
+    "memory_search": {"query": "seed", "format": "json"},
+    "memory_list": {"format": "json"},
+    "memory_get": {"id": "seed"},
+    "memory_delete": {"id": "seed"},
+    "memory_promote": {"id": "seed"},
+    "memory_forget": {"pattern": "nothing has these words"},
+    "memory_update": {"id": "seed", "priority": 9},
+    "memory_link": {"source_id": "seed", "target_id": "other"},
+    "memory_get_links": {"id": "seed"},
+    "memory_archive_restore": {"id": "seed"},
+    "memory_archive_purge": {"older_than_days": 90},
 }
 
 LEAST = {
@@ -99,6 +114,10 @@ LEAST = {
     "listConflicts": "admin",
     "dismissConflicts": "admin",
     "verifyStore": "admin",
+    "syncState": "admin",
+    "syncRead": "admin",
+    "syncApply": "admin",
+    "syncBase": "admin",
     "create_entities": "writer",
     "create_relations": "writer",
     "add_observations": "writer",
@@ -108,6 +127,22 @@ LEAST = {
     "read_graph": "reader",
     "search_nodes": "reader",
     "open_nodes": "reader",
+    "memory_store": "writer",
+    "memory_search": "reader",
+    "memory_list": "reader",
+    "memory_get": "reader",
+    "memory_delete": "writer",
+    "memory_promote": "writer",
+    "memory_forget": "writer",
+    "memory_update": "writer",
+    "memory_link": "writer",
+    "memory_get_links": "reader",
+    "memory_stats": "reader",
+    "memory_capabilities": "reader",
+    "memory_archive_list": "reader",
+    "memory_archive_restore": "curator",
+    "memory_archive_purge": "admin",
+    "memory_archive_stats": "reader",
 }
 """The design's table, written down again so that the code cannot quietly change it."""
 
@@ -133,13 +168,13 @@ def test_each_tier_may_call_exactly_what_the_table_says(seeded: House, name: str
     needed = AccessTier.from_label(LEAST[name])
     for user in USERS:
         for project in ("projA", "projB", "shared"):
-            if name == "deleteEntry":
+            if name in ("deleteEntry", "memory_delete"):
                 seeded.door("admin", project)(
                     "upsertEntry", entry={"id": "seed", "kind": "note", "body": "again"}
                 )
             answer = seeded.door(user, project).send(name, REQUESTS.get(name, {}))
             if AccessTier.from_label(user) >= needed:
-                absent = ("restoreEntry", "undoForget", "moveEntry", "copyEntry")
+                absent = ("restoreEntry", "undoForget", "moveEntry", "copyEntry", "memory_archive_restore")
                 ours = ("conflict", "notFound") if name in absent else ("conflict",)
                 assert answer.status == 200 or answer.json["error"]["code"] in ours
             else:

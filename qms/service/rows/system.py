@@ -1,7 +1,7 @@
 """Toolset `system`: looking after the files and indexes of a project."""
 
 from qms.domain.access import AccessTier
-from qms.service import erasing, stores
+from qms.service import erasing, stores, syncing
 from qms.service.calls import Command
 from qms.service.requests import NoArguments
 from qms.store.options import ReloadReport
@@ -111,6 +111,53 @@ SYSTEM: tuple[Command, ...] = (
         help="Read the project's file again and check every line and relation",
         example={},
         read_only=True,
+        idempotent=True,
+    ),
+    Command(
+        name="syncState",
+        toolset="system",
+        least=AccessTier.ADMIN,
+        request=syncing.SyncStateRequest,
+        response=syncing.SyncState,
+        handler=syncing.sync_state,
+        help="List the versions of all entries, for a sync",
+        example={"after": _ID},
+        read_only=True,
+        idempotent=True,
+    ),
+    Command(
+        name="syncRead",
+        toolset="system",
+        least=AccessTier.ADMIN,
+        request=syncing.SyncReadRequest,
+        response=syncing.SyncReadAnswer,
+        handler=syncing.sync_read,
+        help="Read entries for a sync, and what the archive tells of those that are gone",
+        example={"ids": [_ID]},
+        read_only=True,
+        idempotent=True,
+    ),
+    Command(
+        name="syncApply",
+        toolset="system",
+        least=AccessTier.ADMIN,
+        request=syncing.SyncApplyRequest,
+        response=syncing.SyncApplyAnswer,
+        handler=syncing.sync_apply,
+        help="Take over entries of another side, each only if it is still as expected here",
+        example={"changes": [{"id": _ID, "kind": "remove", "expected": "0123456789abcdef"}]},
+        destructive=True,
+        idempotent=True,
+    ),
+    Command(
+        name="syncBase",
+        toolset="system",
+        least=AccessTier.ADMIN,
+        request=syncing.SyncBaseRequest,
+        response=syncing.SyncBase,
+        handler=syncing.sync_base,
+        help="Read or keep what this side and another one had in common after a sync",
+        example={"peer": "0" * 32},
         idempotent=True,
     ),
 )

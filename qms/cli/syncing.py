@@ -1,0 +1,68 @@
+"""`memoryctl sync`: bring a project here and there into step."""
+
+import os
+from pathlib import Path
+
+import click
+import msgspec
+
+from qms.cli import output
+from qms.cli.arguments import Verb, shared_options
+from qms.cli.sync_run import Direction, Report, SyncSide, sync
+from qms.cli.target import Asked, Session, open_peer, open_session
+from qms.domain.errors import QmsError, invalid
+from qms.runtime.root import find_root
+
+PEER_KEY_VARIABLE = "QMS_PEER_KEY"
+
+_EXIT_CODES = {error.code: error.exit_code for error in QmsError.__subclasses__()}
+
+
+@click.command("sync", cls=Verb, example="memoryctl sync /mnt/laptop/qms --direction merge")
+@click.argument("peer", metavar="ROOT|URL")
+@click.option(
+    "--direction",
+    type=click.Choice([one.value for one in Direction]),
+    default=Direction.MERGE.value,
+    show_default=True,
+    help="Write here (pull), there (push), or on both sides.",
+)
+@click.option("--peer-key", metavar="KEY", help="The other server's key; safer in [QMS_PEER_KEY].")
+@click.option("--dry-run", is_flag=True, help="Only say what would be done.")
+@shared_options
+def sync_projects(
+    asked: Asked, peer: str, direction: str, peer_key: str | None, dry_run: bool
+) -> None:
+    """Bring a project into step with the same one of another root or server; nothing is lost."""
+    if not asked.server_url and _is_own_root(peer, asked):
+        raise invalid("peer", "is the very root that is synced")
+    key = peer_key or os.environ.get(PEER_KEY_VARIABLE) or asked.server_key
+    with open_session(asked) as here, open_peer(peer, asked, key) as there:
+        ours, theirs = _side("here", here, here.project), _side("there", there, here.project)
+        report = sync(ours, theirs, Direction(direction), dry_run=dry_run)
+    _show(report, as_json=asked.as_json)
+    if report.faults:
+        raise click.exceptions.Exit(_EXIT_CODES.get(report.faults[0].code, 1))
+
+
+def _side(name: str, session: Session, project: str) -> SyncSide:
+    return SyncSide(name, lambda command, request: session.call(project, command, request))
+
+
+def _is_own_root(peer: str, asked: Asked) -> bool:
+    is_url = peer.startswith(("http://", "https://"))
+    return not is_url and Path(peer).resolve() == find_root(asked.root).resolve()
+
+
+def _show(report: Report, *, as_json: bool) -> None:
+    if as_json:
+        output.answer(msgspec.to_builtins(report))
+    else:
+        word = "would be" if report.dry_run else "were"
+        for name, counts in (("here", report.ours), ("there", report.theirs)):
+            done = ", ".join(f"{number} {kind}d" for kind, number in sorted(counts.items()))
+            output.line(f"{name}: {f'{word} {done}' if done else 'nothing to do'}")
+    for entry_id in report.conflicts:
+        output.warning(f"{entry_id} was changed on both sides: the earlier change is archived")
+    for fault in report.faults:
+        output.warning(f"{fault.side}: {fault.id} was left alone: {fault.message}")

@@ -1,0 +1,1 @@
+"""Toolset `aiMemory`: the `memory_*` tools of ai-memory, over entries of this house."""
