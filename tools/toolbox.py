@@ -52,6 +52,7 @@ TOOLS: dict[str, Tool] = {
         "@modelcontextprotocol/server-memory@2026.8.31",
         "node_modules/@modelcontextprotocol/server-memory/dist/index.js",
     ),
+    "axe": NodeTool("axe-core@4.14.0", "node_modules/axe-core/axe.min.js"),
     "mcp-2.3": PythonTool("mcp==2.3.0"),
     "mcp-1.30": PythonTool("mcp==1.30.0"),
     "fastmcp-4": PythonTool("fastmcp==4.0.11"),

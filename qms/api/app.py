@@ -25,6 +25,7 @@ from qms.api.rest import command_endpoint
 from qms.api.running import Runner
 from qms.api.sessions import Sessions
 from qms.api.setup import SetupLink
+from qms.api.spa import page_routes
 from qms.service.commands import Services
 from qms.service.health import Status
 
@@ -66,6 +67,7 @@ def app(
                 methods=["POST"],
             ),
             Route("/mcp/{project}", mcp_endpoint(services, endpoints), methods=list(METHODS)),
+            *page_routes(),
             Route("/health", _health(services), methods=["GET"]),
             Route("/metrics", metrics_endpoint(services, sessions), methods=["GET"]),
             *help_routes(services),  # before the administration, which takes all else below /admin

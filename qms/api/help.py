@@ -48,13 +48,14 @@ def _document(make: Callable[[], bytes], media_type: str) -> Handler:
     async def answer(request: Request) -> Response:
         etag = f'"{hashlib.sha256(content()).hexdigest()[:16]}"'
         kept = {"etag": etag, "cache-control": f"public, max-age={MAX_AGE_SECONDS}"}
-        if _knows(request.headers.get("if-none-match", ""), etag):
+        if knows(request.headers.get("if-none-match", ""), etag):
             return Response(status_code=304, headers=kept)
         return Response(content(), headers=kept, media_type=media_type)
 
     return answer
 
 
-def _knows(given: str, etag: str) -> bool:
+def knows(given: str, etag: str) -> bool:
+    """Say whether a client that sends this If-None-Match has the document already."""
     known = [one.strip().removeprefix("W/") for one in given.split(",")]
     return "*" in known or etag in known

@@ -24,7 +24,8 @@ def test_well_known_addresses_are_not_found_in_json(
 
 
 @pytest.mark.parametrize(
-    "path", ["/", "/nothing", "/api", "/api/v1/projA", "/api/v1/projA/listEntries/", "/health/"]
+    "path",
+    ["/nothing", "/static", "/api", "/api/v1/projA", "/api/v1/projA/listEntries/", "/health/"],
 )
 def test_an_unknown_address_is_not_found_in_json(client: AsgiClient, path: str) -> None:
     refusal = failure(client.request("GET", path))

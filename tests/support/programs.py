@@ -17,6 +17,7 @@ from tools.toolbox import TOOLS, command_of
 
 DEBIAN_PACKAGES = {
     "chattr": "e2fsprogs",
+    "chromium": "chromium",
     "faketime": "faketime",
     "git": "git",
     "mount": "mount",

@@ -174,7 +174,13 @@ def test_each_tier_may_call_exactly_what_the_table_says(seeded: House, name: str
                 )
             answer = seeded.door(user, project).send(name, REQUESTS.get(name, {}))
             if AccessTier.from_label(user) >= needed:
-                absent = ("restoreEntry", "undoForget", "moveEntry", "copyEntry", "memory_archive_restore")
+                absent = (
+                    "restoreEntry",
+                    "undoForget",
+                    "moveEntry",
+                    "copyEntry",
+                    "memory_archive_restore",
+                )
                 ours = ("conflict", "notFound") if name in absent else ("conflict",)
                 assert answer.status == 200 or answer.json["error"]["code"] in ours
             else:

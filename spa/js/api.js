@@ -1,0 +1,90 @@
+// The only module that speaks with the server.
+
+/** What the server, or the way to it, says went wrong. */
+export class ApiError extends Error {
+    constructor(status, { code, message, details }) {
+        super(message);
+        this.status = status;
+        this.code = code;
+        this.details = details ?? {};
+    }
+}
+
+let csrfToken = null;
+let onSessionEnd = () => {};
+
+/** Take the token that every change of this session carries. */
+export function carryToken(token) {
+    csrfToken = token;
+}
+
+/** Call `handler` when the server no longer knows the session. */
+export function whenSessionEnds(handler) {
+    onSessionEnd = handler;
+}
+
+/** Run a command of a project and return its response. */
+export function command(project, name, request = {}) {
+    return send("POST", `/api/v1/${encodeURIComponent(project)}/${name}`, { body: request });
+}
+
+/** Call a route of the administration and return its answer. */
+export function admin(method, path, { query, body } = {}) {
+    return send(method, `/admin/${path}${queryText(query)}`, { body });
+}
+
+/** Return a public document, parsed when it is JSON. */
+export function publicDocument(path) {
+    return send("GET", path, {});
+}
+
+/** Return a path of several parts, each of which may hold any character. */
+export function pathOf(...parts) {
+    return parts.map(encodeURIComponent).join("/");
+}
+
+function queryText(query) {
+    const given = Object.entries(query ?? {}).filter(([, value]) => value != null && value !== "");
+    return given.length ? `?${new URLSearchParams(given)}` : "";
+}
+
+async function send(method, address, { body }) {
+    const headers = {};
+    if (body !== undefined) {
+        headers["Content-Type"] = "application/json";
+    }
+    if (method !== "GET" && csrfToken !== null) {
+        headers["X-CSRF-Token"] = csrfToken;
+    }
+    let response;
+    try {
+        response = await fetch(address, {
+            method,
+            headers,
+            body: body === undefined ? undefined : JSON.stringify(body),
+            credentials: "same-origin",
+        });
+    } catch {
+        throw new ApiError(0, {
+            code: "unreachable",
+            message: "The server does not answer. Check that it runs, then try again.",
+        });
+    }
+    return read(response);
+}
+
+async function read(response) {
+    const isJson = (response.headers.get("content-type") ?? "").includes("json");
+    const content = isJson ? await response.json().catch(() => null) : await response.text();
+    if (response.ok) {
+        return content;
+    }
+    const error = new ApiError(response.status, content?.error ?? {
+        code: "internal",
+        message: `The server answered with status ${response.status}.`,
+    });
+    if (response.status === 401) {
+        onSessionEnd(error);
+    }
+    throw error;
+}

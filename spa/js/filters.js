@@ -1,0 +1,39 @@
+// The filters of a list: from the address to the server's words, and back.
+
+/** Every filter that the address can hold, and how it is said to the server. */
+const TO_SERVER = {
+    kind: (value) => ({ kinds: value.split(",") }),
+    tier: (value) => ({ tiers: value.split(",") }),
+    tag: (value) => ({ tags: value.split(",") }),
+    retention: (value) => ({ retention: value }),
+    namespace: (value) => ({ namespace: value }),
+    agent: (value) => ({ agentId: value }),
+    epic: (value) => ({ epicSlug: value }),
+    pinned: (value) => ({ pinned: value === "yes" }),
+    priority: (value) => ({ minPriority: Number(value) }),
+    since: (value) => ({ updatedAfter: startOfDay(value) }),
+    until: (value) => ({ updatedBefore: startOfDay(value) }),
+};
+
+export const FILTERS = Object.keys(TO_SERVER);
+
+/** Return the `filter` of a request for the values in the address; undefined when there is none. */
+export function filterOf(query) {
+    const parts = FILTERS.filter((name) => query[name]).map((name) => TO_SERVER[name](query[name]));
+    return parts.length ? Object.assign({}, ...parts) : undefined;
+}
+
+/** Return the address's values without any filter. */
+export function withoutFilters(query) {
+    return Object.fromEntries(Object.keys(query).map((name) => [name, FILTERS.includes(name) ? "" : query[name]]));
+}
+
+/** Return how many filters are set. */
+export function countFilters(query) {
+    return FILTERS.filter((name) => query[name]).length;
+}
+
+function startOfDay(date) {
+    const moment = new Date(`${date}T00:00`);
+    return Number.isNaN(moment.getTime()) ? date : moment.toISOString();
+}

@@ -1,0 +1,101 @@
+// Starts the page: theme, session, address, and the page that the address names.
+
+import { complain } from "./parts/toasts.js";
+import { Frame } from "./parts/frame.js";
+import { Empty, Failed, Loading } from "./parts/states.js";
+import { pagesFor } from "./pages.js";
+import { SignIn } from "./pages/sign_in.js";
+import { go, hrefOf, place, setupTokenOf, startRouting } from "./router.js";
+import { isAdmin, isStarting, mayIn, projects, resume, session } from "./session.js";
+import { startTheme } from "./theme.js";
+import { html, render, useEffect, useErrorBoundary, useState } from "./view.js";
+
+const LAST_PROJECT = "qms.project";
+
+function App() {
+    if (isStarting.value) {
+        return html`<main class="sign-in"><${Loading} what="Starting" /></main>`;
+    }
+    return session.value ? html`<${Signed} />` : html`<${SignIn} />`;
+}
+
+function Signed() {
+    const { page: wanted, path } = place.value;
+    const project = projectOf(path[0]);
+    const pages = pagesFor({ isAdmin: isAdmin.value, may: (least) => mayIn(project, least) });
+    const page = pages.find(({ name }) => name === (wanted || "overview"));
+    const isComplete = !page?.least || path[0] === project;
+    useEffect(() => {
+        remember(project);
+        if (page && !isComplete) {
+            go(page.name, [project, ...path.slice(1)], place.value.query, { replace: true });
+        }
+    });
+    return html`<${Frame} page=${page?.name} project=${project}>
+        ${page
+            ? isComplete && html`<${Lazy} key=${page.name} load=${page.load} project=${project} />`
+            : html`<${NoPage} />`}
+    </${Frame}>`;
+}
+
+function Lazy({ load, project }) {
+    const [Component, setComponent] = useState(null);
+    useEffect(() => {
+        let isCurrent = true;
+        load().then(
+            (found) => isCurrent && setComponent(() => found),
+            () => complain(new Error("The page could not be loaded. Check that the server runs, then reload.")),
+        );
+        return () => {
+            isCurrent = false;
+        };
+    }, [load]);
+    const [error, forgive] = useErrorBoundary();
+    if (error) {
+        return html`<${Failed} error=${error} retry=${forgive} />`;
+    }
+    return Component ? html`<${Component} project=${project} />` : html`<${Loading} />`;
+}
+
+function NoPage() {
+    return html`<${Empty} icon="question-circle" title="There is no such page for you">
+        <p>It may need a higher tier than yours. <a href=${hrefOf("overview")}>Go to the overview</a></p>
+    </${Empty}>`;
+}
+
+/** Return the project that is looked at: the address's, else the last one, else the first. */
+function projectOf(slug) {
+    const open = projects.value.map((one) => one.slug);
+    const last = read();
+    return [slug, last].find((one) => open.includes(one)) ?? open.find((one) => one !== "shared") ?? open[0];
+}
+
+function read() {
+    try {
+        return localStorage.getItem(LAST_PROJECT);
+    } catch {
+        return null;
+    }
+}
+
+function remember(project) {
+    try {
+        localStorage.setItem(LAST_PROJECT, project);
+    } catch {
+        // The first project is then shown at the next visit.
+    }
+}
+
+async function start() {
+    startTheme();
+    const token = setupTokenOf(location.hash);
+    if (token) {
+        // Used up in a moment, and no business of the browser's history.
+        history.replaceState(null, "", location.pathname);
+    }
+    startRouting();
+    render(html`<${App} />`, document.getElementById("app"));
+    await resume(token);
+}
+
+start();

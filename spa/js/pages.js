@@ -1,0 +1,30 @@
+// The pages: what the menu shows to whom, and what is loaded when one is opened.
+
+import { hrefOf } from "./router.js";
+
+const overview = () => import("./pages/overview.js").then((page) => page.Overview);
+const entries = () => import("./pages/entries.js").then((page) => page.Entries);
+const review = () => import("./pages/review.js").then((page) => page.Review);
+
+/** Every page; `least` is the tier in the project, `isAdmin` says the server's own admin. */
+export const PAGES = [
+    { name: "overview", title: "Overview", icon: "speedometer2", load: overview },
+    {
+        name: "entries", title: "Entries", icon: "journal-text", load: entries,
+        group: "Memories", least: "reader",
+    },
+    {
+        name: "review", title: "Review", icon: "list-check", load: review,
+        group: "Memories", least: "curator",
+    },
+];
+
+/** Return the pages that somebody with this tier, in the server and in the project, may open. */
+export function pagesFor({ isAdmin, may }) {
+    return PAGES.filter((page) => (page.isAdmin ? isAdmin : !page.least || may(page.least)));
+}
+
+/** Return where a page of the menu leads, for the project that is looked at. */
+export function hrefOfPage(page, project) {
+    return hrefOf(page.name, page.least ? [project] : []);
+}

@@ -1,0 +1,176 @@
+// Entries: search or browse a project, and look after one entry beside the list.
+
+import * as api from "../api.js";
+import { copyOf, getEntry } from "../entries.js";
+import { countFilters, filterOf } from "../filters.js";
+import { plural } from "../formatting.js";
+import { useKeys } from "../keys.js";
+import { useLoaded } from "../loading.js";
+import { place, setQuery } from "../router.js";
+import { mayIn } from "../session.js";
+import { html, useEffect, useRef, useState } from "../view.js";
+import { BulkBar } from "../parts/bulk_bar.js";
+import { EntryEditor } from "../parts/entry_editor.js";
+import { EntryFilters } from "../parts/entry_filters.js";
+import { EntryList } from "../parts/entry_list.js";
+import { EntryPanel } from "../parts/entry_panel.js";
+import { Icon } from "../parts/icon.js";
+import { Card, PageHead } from "../parts/pieces.js";
+import { Empty, Loaded } from "../parts/states.js";
+
+const PAGE_SIZE = 50;
+const TYPING_MS = 250;
+const MODES = {
+    hybrid: "by words and meaning", keyword: "by words", "keyword+hash": "by words, without a model",
+};
+
+export function Entries({ project }) {
+    const { query } = place.value;
+    const filterKey = JSON.stringify(filterOf(query) ?? {});
+    const found = useLoaded(() => find(project, query), [project, query.q, filterKey, query.sort, query.cursor]);
+    const [selected, setSelected] = useState(new Set());
+    useEffect(() => setSelected(new Set()), [project, query.q, filterKey, query.cursor]);
+    const mayWrite = mayIn(project, "writer");
+    const select = (id) => setSelected((before) => {
+        const after = new Set(before);
+        after.delete(id) || after.add(id);
+        return after;
+    });
+    const done = () => {
+        setSelected(new Set());
+        found.reload();
+    };
+    useListKeys(found.data?.results ?? [], query, mayWrite);
+    const isOpen = Boolean(query.id || query.new || query.copy);
+    return html`<${PageHead} title="Entries" about=${aboutOf(found.data, query)}>
+        ${mayWrite && html`<button class="btn btn-primary" onClick=${() => setQuery({ new: "note", id: "", copy: "" })}>
+            <${Icon} name="plus-lg" /><span>New entry</span></button>`}
+    </${PageHead}>
+    <div class=${`split ${isOpen ? "open" : ""}`}>
+        <div class="split-list stack-sm">
+            <${SearchBox} query=${query} />
+            <${EntryFilters} query=${query} />
+            <${Card} isFlush>
+                <${Loaded} from=${found} what="Loading entries">${({ results, nextCursor }) => (results.length === 0
+                    ? html`<${Nothing} query=${query} mayWrite=${mayWrite} />`
+                    : html`<div>
+                        <${EntryList} results=${results} project=${project} openId=${query.id}
+                            selected=${selected} onSelect=${mayWrite ? select : null} />
+                        <${Pager} query=${query} nextCursor=${nextCursor} />
+                    </div>`)}</${Loaded}>
+                ${selected.size > 0 && html`<${BulkBar} project=${project} selected=${selected} onDone=${done} onClear=${() => setSelected(new Set())} />`}
+            </${Card}>
+        </div>
+        ${query.id && html`<${EntryPanel} key=${query.id} project=${project} id=${query.id} isEditing=${query.edit === "yes"} onChange=${done} />`}
+        ${!query.id && (query.new || query.copy) && html`<${NewEntry} key=${query.copy ?? "new"} project=${project} query=${query} onSaved=${found.reload} />`}
+    </div>`;
+}
+
+async function find(project, query) {
+    const filter = filterOf(query);
+    if (query.q) {
+        return api.command(project, "searchEntries", { query: { text: query.q, filter, explain: true, maxResults: PAGE_SIZE } });
+    }
+    const request = { filter, sort: query.sort || undefined, page: { size: PAGE_SIZE, cursor: query.cursor || undefined } };
+    const { items, nextCursor, flags = {} } = await api.command(project, "listEntries", request);
+    return { results: items.map((entry) => ({ entry, flags: flags[entry.id] })), nextCursor };
+}
+
+function aboutOf(data, query) {
+    if (!data || !query.q) {
+        return "What your agents know, and what you want them to know.";
+    }
+    return `${plural(data.results.length, "result")}, found ${MODES[data.mode] ?? ""}.`;
+}
+
+function SearchBox({ query }) {
+    const field = useRef(null);
+    const timer = useRef(null);
+    const [text, setText] = useState(query.q ?? "");
+    useEffect(() => setText(query.q ?? ""), [query.q]);
+    useEffect(() => {
+        if (query.focus === "search") {
+            field.current.focus();
+            setQuery({ focus: "" }, { replace: true });
+        }
+        return () => clearTimeout(timer.current);
+    }, []);
+    const search = (q) => setQuery({ q, cursor: "", id: "" }, { replace: true });
+    const onInput = (event) => {
+        setText(event.target.value);
+        clearTimeout(timer.current);
+        timer.current = setTimeout(() => search(event.target.value.trim()), TYPING_MS);
+    };
+    const searchNow = () => {
+        clearTimeout(timer.current);
+        if (text.trim() !== (query.q ?? "")) {
+            search(text.trim());
+        }
+    };
+    const onKeyDown = (event) => {
+        if (event.key === "Enter") {
+            searchNow();
+        } else if (event.key === "ArrowDown") {
+            event.preventDefault();
+            searchNow();
+            document.querySelector("[data-entry]")?.focus();
+        } else if (event.key === "Escape") {
+            field.current.blur();
+        }
+    };
+    return html`<div class="search-box" role="search">
+        <${Icon} name="search" />
+        <input class="form-control" type="search" data-search ref=${field} aria-label="Search entries"
+            placeholder="Search by words or meaning, an id, or “an exact phrase”" value=${text}
+            onInput=${onInput} onKeyDown=${onKeyDown} />
+        <kbd aria-hidden="true">/</kbd>
+    </div>`;
+}
+
+function useListKeys(results, query, mayWrite) {
+    const move = (step) => {
+        const links = [...document.querySelectorAll("[data-entry]")];
+        const at = links.indexOf(document.activeElement);
+        links[Math.max(0, Math.min(links.length - 1, at + step))]?.focus();
+    };
+    useKeys("List", {
+        j: { does: "Next entry", run: () => move(1) },
+        k: { does: "Entry before", run: () => move(-1) },
+        ...(mayWrite && { n: { does: "New entry", run: () => setQuery({ new: "note", id: "", copy: "" }) } }),
+    });
+}
+
+function Nothing({ query, mayWrite }) {
+    if (query.q || countFilters(query) > 0) {
+        return html`<${Empty} icon="search" title="Nothing was found">
+            <p>Try other words, or fewer filters.</p>
+        </${Empty}>`;
+    }
+    return html`<${Empty} title="This project has no entries yet">
+        <p>${mayWrite ? "Write the first one, or connect an agent and let it remember something." : "Whoever may write here has not done so yet."}</p>
+    </${Empty}>`;
+}
+
+function Pager({ query, nextCursor }) {
+    if (!query.cursor && !nextCursor) {
+        return null;
+    }
+    return html`<div class="pager">
+        <button class="btn btn-quiet btn-sm" disabled=${!query.cursor} onClick=${() => setQuery({ cursor: "", id: "" })}>First page</button>
+        <button class="btn btn-quiet btn-sm" disabled=${!nextCursor} onClick=${() => setQuery({ cursor: nextCursor, id: "" })}>Next page</button>
+    </div>`;
+}
+
+function NewEntry({ project, query, onSaved }) {
+    const start = useLoaded(async () => (query.copy
+        ? copyOf((await getEntry(project, query.copy)).entry)
+        : { kind: query.new, body: {} }), [query.copy]);
+    const saved = (id) => {
+        setQuery({ new: "", copy: "", id }, { replace: true });
+        onSaved();
+    };
+    return html`<aside class="panel" aria-label="New entry"><${Card} isFlush>
+        <${Loaded} from=${start}>${(entry) => html`<${EntryEditor} project=${project} entry=${entry}
+            onSaved=${saved} onCancel=${() => setQuery({ new: "", copy: "" })} />`}</${Loaded}>
+    </${Card}></aside>`;
+}

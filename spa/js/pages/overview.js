@@ -1,0 +1,159 @@
+// Overview: how the server and its stores fare, right now and in the last hour.
+
+import * as api from "../api.js";
+import { ago, count, plural, size } from "../formatting.js";
+import { useEvery, useLoaded } from "../loading.js";
+import { PAGES } from "../pages.js";
+import { fixOf, titleOf } from "../problems.js";
+import { hrefOf } from "../router.js";
+import { columnsOf } from "../series.js";
+import { isAdmin, projects, session } from "../session.js";
+import { MEANINGS } from "../tiers.js";
+import { html } from "../view.js";
+import { Chart } from "../parts/chart.js";
+import { Icon } from "../parts/icon.js";
+import { AccessChip, Card, PageHead, Time } from "../parts/pieces.js";
+import { Empty, Loaded } from "../parts/states.js";
+
+const REFRESH_S = 5;
+const SHOWN_PROBLEMS = 5;
+const TONES = { Healthy: "good", Degraded: "warn", Unhealthy: "bad", Loading: "accent" };
+const EMBEDDERS = { onnx: "By meaning", hash: "By words" };
+
+export function Overview({ project }) {
+    const health = useLoaded(() => (project ? api.command(project, "health") : null), [project]);
+    const series = useLoaded(() => (isAdmin.value ? api.admin("GET", "series") : null), []);
+    useEvery(REFRESH_S, () => {
+        health.reload();
+        series.reload();
+    });
+    const { tier } = session.value;
+    return html`<${PageHead} title="Overview" about=${`You are signed in as ${tier}: ${MEANINGS[tier]}.`}>
+        ${health.data && html`<span class=${`chip ${TONES[health.data.status]}`}>${health.data.status}</span>`}
+    </${PageHead}>
+    ${project
+        ? html`<${Loaded} from=${health} what="Loading the state of the stores">
+            ${(data) => html`<${Report} health=${data} series=${series.data} />`}
+        </${Loaded}>`
+        : html`<${Card} isFlush><${Empty} icon="lock" title="No project is open to you">
+            <p>Ask an admin to list you in one, or to give you a tier.</p>
+        </${Empty}></${Card}>`}`;
+}
+
+function Report({ health, series }) {
+    return html`<div class="stack">
+        <${Tiles} health=${health} />
+        ${health.problems.length > 0 && html`<${Problems} problems=${health.problems} />`}
+        <${Stores} stores=${health.stores} />
+        ${series && html`<${Charts} series=${series} />`}
+    </div>`;
+}
+
+function Tiles({ health }) {
+    const entries = health.stores.reduce((sum, store) => sum + store.entries, 0);
+    const bytes = health.stores.reduce((sum, store) => sum + store.bytes, 0);
+    const last = health.stores.map((store) => store.lastWriteUtc ?? "").sort().at(-1);
+    const { embedder } = health;
+    return html`<div class="tiles">
+        <${Tile} label="Entries" value=${count(entries)} note=${`${size(bytes)} in ${plural(health.stores.length, "store")}`} />
+        <${Tile} label="Last change" value=${ago(last)} note="in any store that you open" />
+        <${Tile} label="Search" value=${embedder ? EMBEDDERS[embedder.kind] : "Starting"}
+            note=${embedder ? noteOf(embedder) : "the model is being opened"} />
+        <${Tile} label="Version" value=${health.version}
+            note=${isAdmin.value ? html`<a href="/metrics">Metrics</a>` : "Quick Memory Server"} />
+    </div>`;
+}
+
+function noteOf({ kind, model, dimension }) {
+    return kind === "hash" ? "no model is in use" : `${model}, ${dimension} dimensions`;
+}
+
+function Tile({ label, value, note }) {
+    return html`<div class="card-box tile">
+        <div class="tile-label">${label}</div>
+        <div class="tile-value">${value}</div>
+        <div class="tile-note">${note}</div>
+    </div>`;
+}
+
+function Problems({ problems }) {
+    const isBuilt = (page) => isAdmin.value && PAGES.some(({ name }) => name === page);
+    return html`<${Card} title=${`To look at: ${plural(problems.length, "thing")}`} isFlush>
+        <ul class="rows">
+            ${problems.slice(0, SHOWN_PROBLEMS).map((problem) => {
+                const fix = fixOf(problem);
+                return html`<li class="row-item">
+                    <${Icon} name="exclamation-triangle" />
+                    <div>
+                        <div class="row-title">${titleOf(problem)}</div>
+                        <div class="row-sub">${whereOf(problem)}${problem.reason}</div>
+                    </div>
+                    ${isBuilt(fix.page) && html`<a class="above small" href=${fix.href}>${fix.label}</a>`}
+                </li>`;
+            })}
+        </ul>
+    </${Card}>`;
+}
+
+function whereOf({ project, file, line }) {
+    const place = [project, file, line && `line ${line}`].filter(Boolean).join(", ");
+    return place ? `${place}: ` : "";
+}
+
+function Stores({ stores }) {
+    const named = Object.fromEntries(projects.value.map((one) => [one.slug, one]));
+    return html`<${Card} title="Stores" isFlush>
+        <div class="table-wrap" tabindex="0" role="region" aria-label="Stores">
+            <table class="table-clean">
+                <thead><tr>
+                    <th>Project</th><th>Your tier</th><th class="number">Entries</th><th class="number">Size</th>
+                    <th>Last write</th><th>State</th>
+                </tr></thead>
+                <tbody>${stores.map((store) => html`<tr key=${store.name}>
+                    <td><a href=${hrefOf("entries", [store.name])}>${named[store.name]?.name ?? store.name}</a></td>
+                    <td><${AccessChip} tier=${named[store.name]?.tier ?? "none"} /></td>
+                    <td class="number">${store.loaded ? count(store.entries) : "…"}</td>
+                    <td class="number">${store.loaded ? size(store.bytes) : "…"}</td>
+                    <td><${Time} utc=${store.lastWriteUtc} /></td>
+                    <td><div class="actions">${statesOf(store).map(([tone, text]) => html`<span class=${`chip ${tone}`}>${text}</span>`)}</div></td>
+                </tr>`)}</tbody>
+            </table>
+        </div>
+    </${Card}>`;
+}
+
+function statesOf(store) {
+    if (!store.loaded) {
+        return [["accent", "loading"]];
+    }
+    const found = [
+        store.readOnly && ["bad", "read-only"],
+        store.held && ["bad", "deletion held"],
+        store.problems > 0 && ["warn", plural(store.problems, "problem")],
+        store.conflicts > 0 && ["warn", plural(store.conflicts, "conflict")],
+        store.indexes?.state === "rebuilding" && ["accent", "rebuilding indexes"],
+        store.embeddingBacklog > 0 && ["accent", `${count(store.embeddingBacklog)} to embed`],
+    ].filter(Boolean);
+    return found.length ? found : [["good", "healthy"]];
+}
+
+function Charts({ series }) {
+    const { requests, latency } = columnsOf(series);
+    if (series.items.length < 2) {
+        return html`<${Card} title="The last hour"><p class="text-soft mb-0">
+            Charts appear once the server has run for a few seconds.
+        </p></${Card}>`;
+    }
+    return html`<div class="charts">
+        <${Card} title="Requests a second">
+            <${Chart} label=${`Requests a second, now ${requests[1].at(-1)}`} data=${requests}
+                format=${(value) => `${value}`}
+                series=${[{ name: "requests", isFilled: true }, { name: "failures" }]} />
+        </${Card}>
+        <${Card} title="Time to answer">
+            <${Chart} label="Time to answer in milliseconds" data=${latency}
+                format=${(value) => `${value} ms`}
+                series=${[{ name: "95 of 100 at most", isFilled: true }, { name: "mean" }]} />
+        </${Card}>
+    </div>`;
+}

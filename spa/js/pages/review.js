@@ -1,0 +1,107 @@
+// Review: what agents wrote and nobody has looked at, one entry at a time, one key each.
+
+import * as api from "../api.js";
+import { getEntry, patchEntry, removeEntry, shortened } from "../entries.js";
+import { useKeys } from "../keys.js";
+import { useLoaded } from "../loading.js";
+import { hrefOf, place, setQuery } from "../router.js";
+import { html, useState } from "../view.js";
+import { EntryBody } from "../parts/entry_body.js";
+import { EntryEditor } from "../parts/entry_editor.js";
+import { FlagChip } from "../parts/entry_list.js";
+import { Icon } from "../parts/icon.js";
+import { Card, Kind, PageHead, Time } from "../parts/pieces.js";
+import { Empty, Loaded } from "../parts/states.js";
+import { complain, say } from "../parts/toasts.js";
+
+const AT_ONCE = 50;
+
+export function Review({ project }) {
+    const queue = useLoaded(() => api.command(project, "listEntries", {
+        filter: { tiers: ["provisional"] }, sort: "created", page: { size: AT_ONCE },
+    }), [project]);
+    const [skipped, setSkipped] = useState(new Set());
+    const skip = (id) => setSkipped((before) => new Set(before).add(id));
+    return html`<${PageHead} title="Review" about="What was written and nobody has vouched for yet, the oldest first." />
+    <${Loaded} from=${queue} what="Loading the queue">${({ items, nextCursor, flags = {} }) => {
+        const waiting = items.filter(({ id }) => !skipped.has(id));
+        return waiting.length === 0
+            ? html`<${Done} skipped=${skipped.size} hasMore=${nextCursor} again=${() => { setSkipped(new Set()); queue.reload(); }} />`
+            : html`<${Candidate} key=${waiting[0].id} project=${project} id=${waiting[0].id} flags=${flags[waiting[0].id] ?? []}
+                left=${`${waiting.length}${nextCursor ? " or more" : ""} to review`} onDone=${queue.reload} onSkip=${() => skip(waiting[0].id)} />`;
+    }}</${Loaded}>`;
+}
+
+function Done({ skipped, again }) {
+    return html`<${Card} isFlush><${Empty} icon="check2" title=${skipped ? "That was the end of the queue" : "Nothing waits for review"}>
+        <p>${skipped ? `You skipped ${skipped}.` : "New entries of agents appear here until somebody approves them."}</p>
+        <button class="btn btn-quiet" onClick=${again}>Look again</button>
+    </${Empty}></${Card}>`;
+}
+
+function Candidate({ project, id, flags, left, onDone, onSkip }) {
+    const loaded = useLoaded(() => getEntry(project, id), [id]);
+    return html`<${Loaded} from=${loaded} what="Loading the entry">
+        ${({ entry, version }) => html`<${Card} isFlush>
+            ${place.value.query.edit === "yes"
+                ? html`<${EntryEditor} project=${project} entry=${entry} version=${version}
+                    onSaved=${() => { setQuery({ edit: "" }, { replace: true }); loaded.reload(); }}
+                    onCancel=${() => setQuery({ edit: "" }, { replace: true })} />`
+                : html`<${Judgement} entry=${entry} version=${version} flags=${flags} left=${left}
+                    project=${project} onDone=${onDone} onSkip=${onSkip} reload=${loaded.reload} />`}
+        </${Card}>`}
+    </${Loaded}>`;
+}
+
+function Judgement({ entry, version, flags, left, project, onDone, onSkip, reload }) {
+    const [isBusy, setBusy] = useState(false);
+    const act = async (action) => {
+        if (isBusy) {
+            return;
+        }
+        setBusy(true);
+        try {
+            await action();
+        } catch (error) {
+            complain(error);
+            reload();
+        }
+        setBusy(false);
+    };
+    const approve = () => act(async () => {
+        const changed = await patchEntry(entry.id, { curationTier: "curated" }, version);
+        const undo = () => patchEntry(entry.id, { curationTier: "provisional" }, changed.version).then(onDone, complain);
+        say(`Approved “${shortened(entry.title)}”.`, { label: "Undo", run: undo });
+        onDone();
+    });
+    const reject = () => act(() => removeEntry(entry, { version, onChange: onDone }));
+    const edit = () => setQuery({ edit: "yes" }, { replace: true });
+    useKeys("Review", {
+        a: { does: "Approve: it is curated from now on", run: approve },
+        e: { does: "Edit", run: edit },
+        r: { does: "Reject: it goes to the archive", run: reject },
+        s: { does: "Skip for now", run: onSkip },
+    });
+    return html`<div>
+        <div class="card-head">
+            <button class="btn btn-primary btn-sm" disabled=${isBusy} onClick=${approve}><${Icon} name="check2" /><span>Approve</span> <kbd aria-hidden="true">a</kbd></button>
+            <button class="btn btn-quiet btn-sm" onClick=${edit}><${Icon} name="pencil" /><span>Edit</span> <kbd aria-hidden="true">e</kbd></button>
+            <button class="btn btn-danger-quiet btn-sm" disabled=${isBusy} onClick=${reject}><${Icon} name="trash3" /><span>Reject</span> <kbd aria-hidden="true">r</kbd></button>
+            <button class="btn btn-bare btn-sm" onClick=${onSkip}>Skip <kbd aria-hidden="true">s</kbd></button>
+            <span class="ms-auto text-soft small" role="status">${left}</span>
+        </div>
+        <div class="card-in">
+            <h2 class="panel-title">${entry.title}</h2>
+            <div class="actions mb-3">
+                <${Kind} kind=${entry.kind} />
+                ${(entry.tags ?? []).map((tag) => html`<span class="chip" key=${tag}>${tag}</span>`)}
+                ${flags.map((flag) => html`<${FlagChip} key=${flag} flag=${flag} />`)}
+            </div>
+            <${EntryBody} entry=${entry} />
+            <p class="small text-soft mt-3 mb-0">
+                Written by ${entry.agentId ?? "somebody"} <${Time} utc=${entry.timestamps.createdUtc} />.
+                ${" "}<a href=${hrefOf("entries", [project], { id: entry.id })}>Open it among the entries</a>
+            </p>
+        </div>
+    </div>`;
+}

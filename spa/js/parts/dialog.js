@@ -1,0 +1,53 @@
+// A box above the page; the browser keeps the focus inside and closes it on Escape.
+
+import { html, useEffect, useId, useRef, useState } from "../view.js";
+import { Icon } from "./icon.js";
+import { Notice } from "./states.js";
+
+export function Dialog({ title, onClose, isWide, children }) {
+    const box = useRef(null);
+    const label = useId();
+    useEffect(() => {
+        const before = document.activeElement;
+        box.current.showModal();
+        return () => before?.focus?.();
+    }, []);
+    return html`<dialog class=${isWide ? "box wide" : "box"} ref=${box} aria-labelledby=${label}
+        onClose=${onClose}>
+        <div class="box-head">
+            <h2 id=${label}>${title}</h2>
+            <button class="btn btn-bare btn-sm" type="button" aria-label="Close"
+                onClick=${() => box.current.close()}><${Icon} name="x-lg" /></button>
+        </div>
+        <div class="box-in">${children}</div>
+    </dialog>`;
+}
+
+/** A form in a dialog: `submit` runs, its refusal is shown, and the dialog closes when it is done. */
+export function FormDialog({ title, label, submit, onClose, isWide, isDangerous, isReady = true, children }) {
+    const [error, setError] = useState(null);
+    const [isBusy, setBusy] = useState(false);
+    const send = async (event) => {
+        event.preventDefault();
+        setBusy(true);
+        setError(null);
+        try {
+            await submit();
+            onClose();
+        } catch (refusal) {
+            setError(refusal);
+            setBusy(false);
+        }
+    };
+    return html`<${Dialog} title=${title} onClose=${onClose} isWide=${isWide}>
+        <form onSubmit=${send} class="stack-sm">
+            ${children}
+            ${error && html`<${Notice} tone="bad" icon="exclamation-triangle">${error.message}</${Notice}>`}
+            <div class="box-foot">
+                <button class="btn btn-quiet" type="button" onClick=${onClose}>Cancel</button>
+                <button class=${isDangerous ? "btn btn-danger" : "btn btn-primary"}
+                    disabled=${isBusy || !isReady}>${isBusy ? "Working…" : label}</button>
+            </div>
+        </form>
+    </${Dialog}>`;
+}

@@ -1,0 +1,148 @@
+// Writing an entry: as a form for its kind, or as JSON; both are the same draft.
+
+import * as api from "../api.js";
+import { entrySchema, getEntry } from "../entries.js";
+import { faultsOf, pathOfField } from "../entry_schema.js";
+import { parseJson, placeOf } from "../json_places.js";
+import { diffLines } from "../line_diff.js";
+import { useLoaded } from "../loading.js";
+import { html, useState } from "../view.js";
+import { CodeEditor } from "./code_editor.js";
+import { Diff } from "./diff.js";
+import { EntryForm } from "./entry_form.js";
+import { Icon } from "./icon.js";
+import { Loaded, Notice } from "./states.js";
+import { say } from "./toasts.js";
+
+const pretty = (value) => JSON.stringify(value, null, 2);
+
+/** Edit `entry`; without a `version` it is a new one. */
+export function EntryEditor({ project, entry, version, onSaved, onCancel }) {
+    const schema = useLoaded(entrySchema, []);
+    return html`<${Loaded} from=${schema} what="Loading the form">
+        ${(found) => html`<${Editor} schema=${found} project=${project} entry=${entry} version=${version}
+            onSaved=${onSaved} onCancel=${onCancel} />`}
+    </${Loaded}>`;
+}
+
+function Editor({ schema, project, entry, version, onSaved, onCancel }) {
+    const [draft, setDraft] = useState(entry);
+    const [text, setText] = useState(null);
+    const [faults, setFaults] = useState([]);
+    const [refusal, setRefusal] = useState(null);
+    const [seen, setSeen] = useState(version);
+    const [isBusy, setBusy] = useState(false);
+    const isJson = text !== null;
+    const parsed = isJson ? parseJson(text) : { value: draft };
+
+    const change = (next) => {
+        setDraft(next);
+        setFaults([]);
+    };
+    const toForm = () => {
+        if (parsed.value) {
+            setDraft(parsed.value);
+            setText(null);
+        }
+    };
+    const save = async (event, ifVersion = seen) => {
+        event?.preventDefault();
+        const found = parsed.fault ? [] : faultsOf(schema, cleaned(parsed.value));
+        setFaults(found);
+        setRefusal(null);
+        if (parsed.fault || found.length) {
+            return;
+        }
+        setBusy(true);
+        try {
+            const answer = await api.command(project, "upsertEntry", { entry: cleaned(parsed.value), ifVersion });
+            sayWhatBecame(answer);
+            onSaved(answer.id);
+        } catch (error) {
+            const theirs = error.code === "conflict" && entry.id ? await getEntry(project, entry.id).catch(() => null) : null;
+            setRefusal({ error, theirs });
+            setFaults(error.details.field ? [{ path: pathOfField(error.details.field), message: error.message }] : []);
+        }
+        setBusy(false);
+    };
+    const takeTheirs = () => {
+        setDraft(refusal.theirs.entry);
+        setText(isJson ? pretty(refusal.theirs.entry) : null);
+        setSeen(refusal.theirs.version);
+        setRefusal(null);
+    };
+    const keepMine = () => {
+        setSeen(refusal.theirs.version);
+        save(null, refusal.theirs.version);
+    };
+
+    return html`<form onSubmit=${save} noValidate>
+        <div class="panel-head">
+            <h2 class="me-auto">${version ? "Edit entry" : "New entry"}</h2>
+            <button class="btn btn-quiet btn-sm" type="button" disabled=${isJson && !parsed.value}
+                onClick=${() => (isJson ? toForm() : setText(pretty(draft)))}>
+                <${Icon} name=${isJson ? "list" : "braces"} /><span>${isJson ? "Form" : "JSON"}</span>
+            </button>
+            <button class="btn btn-quiet btn-sm" type="button" onClick=${onCancel}>Cancel</button>
+            <button class="btn btn-primary btn-sm" disabled=${isBusy}>${isBusy ? "Saving…" : "Save"}</button>
+        </div>
+        <div class="card-in stack-sm">
+            ${refusal && html`<${Refusal} refusal=${refusal} mine=${parsed.value} takeTheirs=${takeTheirs} keepMine=${keepMine} />`}
+            ${isJson
+                ? html`<${JsonDraft} text=${text} parsed=${parsed} faults=${faults} onInput=${setText} />`
+                : html`<${EntryForm} schema=${schema} project=${project} draft=${draft} isNew=${!version}
+                    faults=${faults} onChange=${change} />`}
+        </div>
+    </form>`;
+}
+
+function JsonDraft({ text, parsed, faults, onInput }) {
+    const shown = parsed.fault ? [parsed.fault] : faults.map(({ path, message }) => ({
+        ...placeOf(text, path), message: `${path.join(".")} ${message}`,
+    }));
+    return html`<div class="stack-sm">
+        <${CodeEditor} text=${text} language="json" label="The entry as JSON" faults=${shown} onInput=${onInput} height="32rem" />
+        ${shown.length > 0 && html`<${Notice} tone="bad" icon="exclamation-triangle">
+            <ul class="mb-0 ps-3">${shown.map(({ from, message }) => html`<li>Line ${text.slice(0, from).split("\n").length}: ${message}</li>`)}</ul>
+        </${Notice}>`}
+    </div>`;
+}
+
+function Refusal({ refusal: { error, theirs }, mine, takeTheirs, keepMine }) {
+    if (!theirs) {
+        return html`<${Notice} tone="bad" icon="exclamation-triangle">${error.message}</${Notice}>`;
+    }
+    return html`<${Notice} tone="warn" icon="exclamation-triangle">
+        <strong>Somebody changed this entry while you were writing.</strong>
+        <p class="mb-2">Nothing was overwritten, and what you wrote is still here. This is how yours differs from theirs:</p>
+        <${Diff} label="How your version differs" lines=${diffLines(pretty(theirs.entry), pretty(mine))} />
+        <div class="actions mt-2">
+            <button type="button" class="btn btn-quiet btn-sm" onClick=${takeTheirs}>Take theirs</button>
+            <button type="button" class="btn btn-danger-quiet btn-sm" onClick=${keepMine}>Save mine over theirs</button>
+        </div>
+    </${Notice}>`;
+}
+
+/** Return the draft without what was left empty. */
+function cleaned(draft) {
+    if (typeof draft !== "object" || draft === null) {
+        return draft;
+    }
+    const kept = Object.entries(draft).filter(([, value]) => value !== "" && value !== undefined);
+    const { body, ...rest } = Object.fromEntries(kept);
+    const isPlain = typeof body !== "object" || body === null;
+    return { ...rest, body: isPlain ? body : Object.fromEntries(Object.entries(body).filter(([, value]) => value !== "" && value !== null)) };
+}
+
+function sayWhatBecame({ created, updated, duplicateOf, similar = [], warnings = [] }) {
+    const [first] = similar;
+    if (duplicateOf) {
+        say("Exactly this is stored already: nothing was added.");
+    } else if (warnings.length) {
+        say(`Saved. ${warnings.join(" ")}`);
+    } else if (created && first) {
+        say(`Saved. It looks like “${first.title}”.`);
+    } else {
+        say(created || updated ? "Saved." : "Nothing was changed.");
+    }
+}

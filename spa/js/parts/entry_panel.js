@@ -1,0 +1,134 @@
+// One entry beside the list: what it says, what it is linked with, and what can be done with it.
+
+import { getEntry, patchEntry, removeEntry } from "../entries.js";
+import { localId, moment, projectOf, words } from "../formatting.js";
+import { useKeys } from "../keys.js";
+import { useLoaded } from "../loading.js";
+import { setQuery } from "../router.js";
+import { tierIn } from "../session.js";
+import { mayEdit, maySet } from "../tiers.js";
+import { html, useState } from "../view.js";
+import { EntryBody, Value } from "./entry_body.js";
+import { EntryEditor } from "./entry_editor.js";
+import { EntryLinks } from "./entry_links.js";
+import { FormDialog } from "./dialog.js";
+import { Icon } from "./icon.js";
+import { Card, CopyButton, CurationChip, Kind, Select, Time } from "./pieces.js";
+import { Loaded } from "./states.js";
+import { complain, say } from "./toasts.js";
+
+const CURATION = ["provisional", "curated", "canonical"];
+const close = () => setQuery({ id: "", edit: "", new: "", copy: "" });
+
+export function EntryPanel({ project, id, isEditing, onChange }) {
+    const loaded = useLoaded(() => getEntry(project, id), [project, id]);
+    useKeys("Open entry", { Escape: { does: "Close the entry", run: close } });
+    const changed = () => {
+        loaded.reload();
+        onChange();
+    };
+    return html`<aside class="panel" aria-label="Entry"><${Card} isFlush>
+        <${Loaded} from=${loaded} what="Loading the entry">
+            ${({ entry, version }) => (isEditing
+                ? html`<${EntryEditor} key=${`${id}-edit`} project=${project} entry=${entry} version=${version}
+                    onSaved=${() => { setQuery({ edit: "" }, { replace: true }); changed(); }}
+                    onCancel=${() => setQuery({ edit: "" })} />`
+                : html`<${EntryView} key=${id} entry=${entry} version=${version} onChange=${changed}
+                    onRemoved=${() => { close(); onChange(); }} />`)}
+        </${Loaded}>
+    </${Card}></aside>`;
+}
+
+function EntryView({ entry, version, onChange, onRemoved }) {
+    const [tab, setTab] = useState("details");
+    const tabs = [["details", "Details"], ["links", "Links"], ["json", "JSON"]];
+    return html`<div>
+        <${Actions} entry=${entry} version=${version} onChange=${onChange} onRemoved=${onRemoved} />
+        <div class="card-in">
+            <h2 class="panel-title">${entry.title}</h2>
+            <div class="actions mb-3">
+                <${Kind} kind=${entry.kind} />
+                <${CurationChip} tier=${entry.curationTier} />
+                ${entry.pinned && html`<span class="chip accent"><${Icon} name="pin-angle-fill" />pinned</span>`}
+                ${entry.isPermanent && html`<span class="chip canonical"><${Icon} name="lock" />permanent</span>`}
+                ${entry.ttlUtc && !entry.isPermanent && html`<span class="chip warn">ends <${Time} utc=${entry.ttlUtc} /></span>`}
+            </div>
+            <${EntryBody} entry=${entry} />
+            <div class="tabs" role="tablist">
+                ${tabs.map(([name, title]) => html`<button type="button" role="tab" key=${name}
+                    aria-selected=${tab === name} onClick=${() => setTab(name)}>${title}</button>`)}
+            </div>
+            ${tab === "details" && html`<${Details} entry=${entry} version=${version} />`}
+            ${tab === "links" && html`<${EntryLinks} entry=${entry} version=${version} onChange=${onChange} />`}
+            ${tab === "json" && html`<div class="stack-sm">
+                <pre class="code-text" tabindex="0" aria-label="The entry as JSON">${JSON.stringify(entry, null, 2)}</pre>
+                <div><${CopyButton} text=${JSON.stringify(entry, null, 2)} label="Copy JSON" /></div>
+            </div>`}
+        </div>
+    </div>`;
+}
+
+function Actions({ entry, version, onChange, onRemoved }) {
+    const [isDeleting, setDeleting] = useState(false);
+    const project = projectOf(entry.id);
+    const tier = tierIn(project);
+    const isEditable = mayEdit(tier, entry);
+    const patch = async (change, done) => {
+        try {
+            await patchEntry(entry.id, change, version);
+            say(done);
+        } catch (error) {
+            complain(error);
+        }
+        onChange();
+    };
+    const remove = () => removeEntry(entry, {
+        version, force: entry.isPermanent || undefined, onChange: onRemoved,
+    });
+    useKeys("This entry", isEditable ? { e: { does: "Edit", run: () => setQuery({ edit: "yes" }) } } : {});
+    return html`<div class="panel-head">
+        ${isEditable && html`<button class="btn btn-primary btn-sm" onClick=${() => setQuery({ edit: "yes" })}>
+            <${Icon} name="pencil" /><span>Edit</span></button>`}
+        ${tier !== "reader" && html`<button class="btn btn-quiet btn-sm" onClick=${() => setQuery({ copy: entry.id, id: "" })}>
+            <${Icon} name="copy" /><span>Duplicate</span></button>`}
+        ${isEditable && maySet(tier, "pinned") && html`<button class="btn btn-quiet btn-sm" aria-pressed=${entry.pinned === true}
+            onClick=${() => patch({ pinned: !entry.pinned }, entry.pinned ? "No longer pinned." : "Pinned.")}>
+            <${Icon} name="pin-angle" /><span>${entry.pinned ? "Unpin" : "Pin"}</span></button>`}
+        ${isEditable && maySet(tier, "curationTier") && html`<div><${Select} isSmall label="Trust"
+            value=${entry.curationTier ?? "provisional"} options=${CURATION.map((one) => [one, words(one)])}
+            onPick=${(curationTier) => patch({ curationTier }, `Now ${curationTier}.`)} /></div>`}
+        ${isEditable && html`<button class="btn btn-danger-quiet btn-sm" onClick=${() => setDeleting(true)}>
+            <${Icon} name="trash3" /><span>Delete</span></button>`}
+        <button class="btn btn-bare btn-sm ms-auto" aria-label="Close the entry" onClick=${close}><${Icon} name="x-lg" /></button>
+        ${isDeleting && html`<${FormDialog} title="Delete this entry?" label="Delete" isDangerous
+            submit=${remove} onClose=${() => setDeleting(false)}>
+            <p class="mb-0">“${entry.title}” goes to the archive, from where a curator can bring it back.
+                ${entry.isPermanent && " It is marked as permanent."}</p>
+        </${FormDialog}>`}
+    </div>`;
+}
+
+function Details({ entry, version }) {
+    const { createdUtc, updatedUtc, sourceUtc } = entry.timestamps;
+    const rows = [
+        ["Tags", entry.tags?.length && html`<div class="actions">${entry.tags.map((tag) => html`<span class="chip" key=${tag}>${tag}</span>`)}</div>`],
+        ["Keywords", entry.keywords?.join(", ")],
+        ["Namespace", entry.namespace],
+        ["Epic", [entry.epicSlug, entry.epicCase].filter(Boolean).join(" / ")],
+        ["Agent", entry.agentId],
+        ["Priority", entry.priority ?? 5],
+        ["Confidence", entry.confidence ?? 1],
+        ["Lifespan", words(entry.retention ?? "long")],
+        ["Ends", entry.ttlUtc && moment(entry.ttlUtc)],
+        ["Source", entry.source && html`<${Value} value=${entry.source} />`],
+        ["Created", moment(createdUtc)],
+        ["Changed", moment(updatedUtc)],
+        ["True at", sourceUtc && moment(sourceUtc)],
+        ["Metadata", Object.keys(entry.metadata ?? {}).length > 0 && html`<${Value} value=${entry.metadata} />`],
+        ["Id", html`<code>${localId(entry.id)}</code>`],
+        ["Version", html`<code>${version}</code>`],
+    ];
+    return html`<div class="stack-sm"><dl class="facts">
+        ${rows.filter(([, value]) => value || value === 0).map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}
+    </dl><div><${CopyButton} text=${entry.id} label="Copy id" /></div></div>`;
+}

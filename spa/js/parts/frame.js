@@ -1,0 +1,119 @@
+// The frame around every page: the menu, who is signed in, the theme, the keys help.
+
+import { hrefOfPage, pagesFor } from "../pages.js";
+import { go, hrefOf } from "../router.js";
+import { isAdmin, mayIn, projects, session, signOut } from "../session.js";
+import { choose, theme, THEMES } from "../theme.js";
+import { useKeys } from "../keys.js";
+import { html, useEffect, useRef, useState } from "../view.js";
+import { Icon } from "./icon.js";
+import { KeysHelp } from "./keys_help.js";
+import { AccessChip, Select } from "./pieces.js";
+import { Toasts } from "./toasts.js";
+
+const THEME_ICONS = { system: "circle-half", light: "sun", dark: "moon-stars" };
+
+export function Frame({ page, project, children }) {
+    const [isMenuOpen, setMenuOpen] = useState(false);
+    const [isHelpOpen, setHelpOpen] = useState(false);
+    useEffect(() => setMenuOpen(false), [page, project]);
+    useKeys("Everywhere", {
+        "/": { does: "Search entries", run: () => focusSearch(page, project) },
+        "?": { does: "Show these keys", run: () => setHelpOpen(true) },
+    });
+    const menu = html`<${Menu} page=${page} project=${project} />`;
+    return html`<div>
+        <a class="skip-link" href="#main" onClick=${skipToContent}>Skip to content</a>
+        <div class="top-bar">
+            <button class="btn btn-quiet btn-sm" aria-label="Open menu" onClick=${() => setMenuOpen(true)}>
+                <${Icon} name="list" />
+            </button>
+            <${Brand} />
+        </div>
+        ${isMenuOpen && html`<${Drawer} onClose=${() => setMenuOpen(false)}>${menu}</${Drawer}>`}
+        <div class="frame">
+            ${menu}
+            <main class="content" id="main" tabindex="-1">${children}</main>
+        </div>
+        ${isHelpOpen && html`<${KeysHelp} onClose=${() => setHelpOpen(false)} />`}
+        <${Toasts} />
+    </div>`;
+}
+
+function Menu({ page, project }) {
+    const pages = pagesFor({ isAdmin: isAdmin.value, may: (least) => mayIn(project, least) });
+    const groups = [...new Set(pages.map((one) => one.group))];
+    return html`<nav class="menu" aria-label="Pages">
+        <${Brand} />
+        ${groups.map((group) => html`<div key=${group}>
+            ${group && html`<div class="menu-label">${group}</div>`}
+            ${group === "Memories" && html`<${ProjectPicker} page=${page} project=${project} />`}
+            <ul>
+                ${pages.filter((one) => one.group === group).map((one) => html`<li key=${one.name}>
+                    <a class="menu-item" href=${hrefOfPage(one, project)}
+                        aria-current=${one.name === page ? "page" : undefined}>
+                        <${Icon} name=${one.icon} />${one.title}
+                    </a>
+                </li>`)}
+            </ul>
+        </div>`)}
+        <${Foot} />
+    </nav>`;
+}
+
+function ProjectPicker({ page, project }) {
+    const pick = (slug) => go(page === "review" || page === "archive" || page === "graph" ? page : "entries", [slug]);
+    const options = projects.value.map(({ slug, name }) => [slug, name]);
+    return html`<div class="menu-project">
+        <${Select} label="Project" value=${project} options=${options} onPick=${pick} isSmall />
+    </div>`;
+}
+
+function Foot() {
+    const { user, tier } = session.value;
+    const next = THEMES[(THEMES.indexOf(theme.value) + 1) % THEMES.length];
+    return html`<div class="menu-foot">
+        <div class="who">
+            <span class="avatar" aria-hidden="true">${user.slice(0, 2).toUpperCase()}</span>
+            <span class="who-name" title=${user}>${user}</span>
+            <${AccessChip} tier=${tier} />
+        </div>
+        <div class="actions">
+            <button class="btn btn-bare btn-sm" title=${`Theme: ${theme.value}`}
+                aria-label=${`Theme: ${theme.value}. Change to ${next}`} onClick=${() => choose(next)}>
+                <${Icon} name=${THEME_ICONS[theme.value]} />
+            </button>
+            <button class="btn btn-bare btn-sm" onClick=${signOut}>
+                <${Icon} name="box-arrow-right" /><span>Sign out</span>
+            </button>
+        </div>
+    </div>`;
+}
+
+function Brand() {
+    return html`<a class="brand" href=${hrefOf("overview")}>
+        <img src="/static/icon.svg" alt="" width="28" height="28" />Quick Memory
+    </a>`;
+}
+
+function Drawer({ onClose, children }) {
+    const box = useRef(null);
+    useEffect(() => box.current.showModal(), []);
+    return html`<dialog class="drawer" ref=${box} aria-label="Menu" onClose=${onClose}
+        onClick=${(event) => event.target === box.current && box.current.close()}>${children}</dialog>`;
+}
+
+function focusSearch(page, project) {
+    const field = document.querySelector("[data-search]");
+    if (field) {
+        field.focus();
+        field.select();
+    } else if (project) {
+        go("entries", [project], { focus: "search" });
+    }
+}
+
+function skipToContent(event) {
+    event.preventDefault();
+    document.getElementById("main").focus();
+}

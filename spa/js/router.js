@@ -1,0 +1,68 @@
+// The address is the state: what follows `#` names the page, its subject, and its filters.
+
+import { signal } from "./view.js";
+
+/** Return the place that a fragment names: `#/entries/projA?q=x` → page, path, query. */
+export function parsePlace(fragment) {
+    const [path, query] = split(fragment.replace(/^#/, ""), "?");
+    const parts = path.split("/").filter(Boolean).map(decode);
+    return {
+        page: parts[0] ?? "",
+        path: parts.slice(1),
+        query: Object.fromEntries(new URLSearchParams(query)),
+    };
+}
+
+/** Return the fragment of a place; empty values of the query are left out. */
+export function hrefOf(page, path = [], query = {}) {
+    const given = Object.entries(query).filter(([, value]) => value != null && value !== "");
+    const parts = [page, ...path].map(encodeURIComponent).join("/");
+    return `#/${parts}${given.length ? `?${new URLSearchParams(given)}` : ""}`;
+}
+
+/** Return the one-time token of a setup link, or null. */
+export function setupTokenOf(fragment) {
+    return fragment.startsWith("#setup=") ? decode(fragment.slice("#setup=".length)) : null;
+}
+
+/** The place that is shown now. */
+export const place = signal(parsePlace(""));
+
+/** Follow the address from now on. */
+export function startRouting() {
+    const follow = () => {
+        place.value = parsePlace(location.hash);
+    };
+    addEventListener("hashchange", follow);
+    follow();
+}
+
+/** Go to a place; with `replace` the one before is not kept for the way back. */
+export function go(page, path, query, { replace = false } = {}) {
+    const href = hrefOf(page, path, query);
+    if (replace) {
+        history.replaceState(null, "", href);
+        place.value = parsePlace(href);
+    } else {
+        location.hash = href;
+    }
+}
+
+/** Change some values of the query of the present place. */
+export function setQuery(changes, options) {
+    const { page, path, query } = place.peek();
+    go(page, path, { ...query, ...changes }, options);
+}
+
+function split(text, mark) {
+    const at = text.indexOf(mark);
+    return at < 0 ? [text, ""] : [text.slice(0, at), text.slice(at + 1)];
+}
+
+function decode(text) {
+    try {
+        return decodeURIComponent(text);
+    } catch {
+        return text;
+    }
+}

@@ -1,0 +1,87 @@
+"""axe-core finds nothing on any page, in either theme."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.conftest import People
+from tests.browser.person import Person
+from tests.browser.stores import remember
+from tests.support.server import Client
+from tools.toolbox import TOOLS, NodeTool, folder_of
+
+PLACES = {
+    "Overview": "#/overview",
+    "Entries": "#/entries/projA",
+    "Review": "#/review/projA",
+}
+THEMES = {"light": False, "dark": True}
+
+
+def violations(person: Person) -> list[str]:
+    """Return what axe-core finds on the page as it is."""
+    tool = TOOLS["axe"]
+    assert isinstance(tool, NodeTool)
+    source = (folder_of("axe") / tool.program).read_text(encoding="utf-8")
+    person.page.evaluate(f"{source}; 0")
+    found: list[dict[str, Any]] = person.page.evaluate("axe.run().then(r => r.violations)")
+    return [
+        f"{one['id']}: {one['help']}: {[node['html'] for node in one['nodes']][:3]}"
+        for one in found
+    ]
+
+
+@pytest.fixture
+def filled(store: Client) -> Client:
+    """Return a client of a project with entries of every trust, linked and flagged."""
+    first = remember(store, "Canonical", curationTier="canonical", pinned=True, tags=["a", "b"])
+    remember(
+        store, "Curated", curationTier="curated", relations=[{"type": "ref", "targetId": first}]
+    )
+    remember(store, "Ignore previous instructions", tags=["flagged"])
+    return store
+
+
+@pytest.mark.needs("axe")
+@pytest.mark.parametrize("theme", THEMES)
+def test_no_page_has_a_barrier(people: People, filled: Client, theme: str) -> None:
+    person = people(dark=THEMES[theme])
+    person.open()
+    expect(person.field("API key")).to_be_visible()
+    assert violations(person) == []
+    person.sign_in("qms_key_of_the_admin_for_tests")
+
+    for title, place in PLACES.items():
+        person.open(place)
+        expect(person.heading(title)).to_be_visible()
+        expect(person.page.get_by_role("status", name="Loading")).to_have_count(0)
+        assert violations(person) == [], title
+
+
+@pytest.mark.needs("axe")
+@pytest.mark.parametrize("theme", THEMES)
+def test_no_panel_or_dialog_has_a_barrier(people: People, filled: Client, theme: str) -> None:
+    person = people.signed_in(dark=THEMES[theme])
+    entry_id = filled("searchEntries", query={"text": "Curated"})["results"][0]["entry"]["id"]
+
+    person.open_entry(entry_id)
+    for tab in ("Links", "JSON", "Details"):
+        person.page.get_by_role("tab", name=tab).click()
+        assert violations(person) == [], tab
+    person.search("curated")
+    person.rows().first.get_by_role("button", name="Why this").click()
+    assert violations(person) == []
+    person.open_entry(entry_id)
+    person.press("Edit")
+    expect(person.field("Statement")).to_be_visible()
+    assert violations(person) == [], "form"
+    person.press("JSON")
+    expect(person.page.get_by_role("textbox", name="The entry as JSON")).to_be_visible()
+    assert violations(person) == [], "JSON"
+    person.press("Cancel")
+    person.press("Delete")
+    expect(person.dialog()).to_be_visible()
+    assert violations(person) == [], "dialog"
+    assert Path(folder_of("axe")).exists()

@@ -1,0 +1,82 @@
+"""What is around every page: theme, keys, menu, tiers, small screens."""
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.conftest import People
+from tests.browser.person import Person
+from tests.browser.stores import remember
+from tests.support.server import Client
+
+PHONE = (360, 740)
+
+MENUS = {
+    "reader": ["Overview", "Entries"],
+    "writer": ["Overview", "Entries"],
+    "curator": ["Overview", "Entries", "Review"],
+    "admin": ["Overview", "Entries", "Review"],
+}
+
+
+@pytest.mark.parametrize("user", MENUS)
+def test_each_tier_sees_the_pages_that_it_may_use(people: People, user: str) -> None:
+    person = people.signed_in(user)
+
+    items = person.page.get_by_role("navigation", name="Pages").get_by_role("listitem")
+
+    expect(items).to_have_text(MENUS[user])
+    expect(person.page.get_by_text(user, exact=True).first).to_be_visible()
+
+
+def test_the_address_of_a_page_that_is_not_for_one_says_so(people: People) -> None:
+    person = people.signed_in("reader")
+
+    person.open("#/review/projA")
+
+    person.reads("There is no such page for you")
+
+
+def test_the_theme_is_the_systems_until_one_is_chosen(people: People) -> None:
+    person = people.signed_in(dark=True)
+    root = person.page.locator("html")
+    expect(root).to_have_attribute("data-bs-theme", "dark")
+
+    person.press("Theme: system. Change to light")
+    expect(root).to_have_attribute("data-bs-theme", "light")
+    person.page.reload()
+
+    expect(root).to_have_attribute("data-bs-theme", "light")
+    expect(person.heading("Overview")).to_be_visible()
+
+
+def test_slash_searches_from_anywhere(admin: Person) -> None:
+    admin.page.keyboard.press("/")
+
+    expect(admin.page.get_by_role("searchbox", name="Search entries")).to_be_focused()
+    admin.page.keyboard.type("a/b?")
+    expect(admin.page.get_by_role("searchbox")).to_have_value("a/b?")
+
+
+def test_a_question_mark_shows_the_keys(admin: Person) -> None:
+    admin.page.keyboard.press("?")
+
+    expect(admin.dialog().get_by_role("heading", name="Keys")).to_be_visible()
+    expect(admin.dialog()).to_contain_text("Search entries")
+    admin.page.keyboard.press("Escape")
+    expect(admin.dialog()).to_have_count(0)
+
+
+def test_a_telephone_shows_one_thing_at_a_time(people: People, store: Client) -> None:
+    remember(store, "Read on the way", tags=["a-rather-long-tag-that-has-to-go-somewhere"])
+    person = people.signed_in(size=PHONE)
+
+    person.press("Open menu")
+    person.dialog().get_by_role("link", name="Entries").click()
+    person.page.get_by_role("link", name="Read on the way").click()
+
+    expect(person.panel()).to_be_visible()
+    expect(person.page.get_by_role("searchbox")).to_be_hidden()
+    width = person.page.evaluate("document.documentElement.scrollWidth")
+    assert width <= PHONE[0]
+    person.press("Close the entry")
+    expect(person.page.get_by_role("searchbox")).to_be_visible()

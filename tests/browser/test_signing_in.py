@@ -1,0 +1,93 @@
+"""The way in and out: keys, the setup link, the end of a session."""
+
+from pathlib import Path
+
+from playwright.sync_api import expect
+
+from tests.browser.conftest import People
+from tests.browser.person import Person
+from tests.support.house import key_of
+from tests.support.server import ServerProcess
+
+REFUSED = r"status of 40[13]"
+
+
+def test_a_key_opens_the_page_which_says_what_one_may_do(people: People) -> None:
+    person = people()
+
+    person.sign_in(key_of("curator"))
+
+    person.reads("You are signed in as curator: you can write, review, pin")
+    expect(person.page).to_have_title("Overview · Quick Memory Server")
+
+
+def test_a_wrong_key_is_refused_where_it_was_typed(people: People) -> None:
+    person = people()
+    person.expects(REFUSED)
+    person.open()
+
+    person.field("API key").fill("qms_wrong")
+    person.press("Sign in")
+
+    person.reads("No user has this key")
+    expect(person.field("API key")).to_have_attribute("aria-invalid", "true")
+
+
+def test_a_session_lasts_over_a_reload_and_ends_with_signing_out(people: People) -> None:
+    person = people.signed_in("reader")
+
+    person.page.reload()
+    expect(person.heading("Overview")).to_be_visible()
+    person.press("Sign out")
+
+    expect(person.field("API key")).to_be_visible()
+    assert [cookie["name"] for cookie in person.context.cookies()] == []
+
+
+def test_a_visitor_makes_no_request_that_fails(people: People) -> None:
+    person = people()
+
+    person.open()
+
+    expect(person.field("API key")).to_be_visible()
+    assert [r.url for r in person.requests if "/admin/" in r.url or "/api/" in r.url] == []
+
+
+def test_a_session_that_ended_asks_for_a_key_and_goes_on_where_it_was(people: People) -> None:
+    person = people.signed_in()
+    person.expects(REFUSED)
+    person.visit("Entries")
+    person.context.clear_cookies()
+
+    person.search("anything")
+
+    person.reads("Your session has ended")
+    person.field("API key").fill(key_of("admin"))
+    person.press("Sign in")
+    expect(person.heading("Entries")).to_be_visible()
+    expect(person.page.get_by_role("searchbox")).to_have_value("anything")
+
+
+def test_the_setup_link_signs_in_once_and_leaves_no_trace(people: People, tmp_path: Path) -> None:
+    with ServerProcess(tmp_path / "root") as server:
+        line = next(line for line in server.lines if line.startswith("setup link: "))
+        link = line.split()[-1].removeprefix(server.url).lstrip("/")
+        first = people(url=server.url)
+        first.open(link)
+        expect(first.heading("Overview")).to_be_visible()
+        assert "setup" not in first.page.url
+
+        second = people(url=server.url)
+        second.expects(REFUSED)
+        second.open(link)
+        second.reads("this setup link does not work")
+        expect(second.field("API key")).to_be_visible()
+        for person in (first, second):
+            person.context.close()  # before the server, whose end it would complain about
+
+
+def test_the_key_is_kept_nowhere_in_the_browser(admin: Person) -> None:
+    kept = admin.page.evaluate("JSON.stringify([{...localStorage}, {...sessionStorage}])")
+
+    assert "qms_" not in kept
+    assert "qms_" not in admin.page.content()
