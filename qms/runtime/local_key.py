@@ -1,6 +1,6 @@
 """The key of whoever owns the machine: good for one run of the server, kept in a file of mode 600.
 
-The server knows its hash only, and only in memory; see `docs/decisions/0018-local-key.md`.
+The server knows its hash only, and only in memory; see `docs/decisions/0021-local-key.md`.
 """
 
 import contextlib
