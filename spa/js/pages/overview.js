@@ -56,7 +56,7 @@ function Tiles({ health }) {
     const { embedder } = health;
     return html`<div class="tiles">
         <${Tile} label="Entries" value=${count(entries)} note=${`${size(bytes)} in ${plural(health.stores.length, "store")}`} />
-        <${Tile} label="Last change" value=${ago(last)} note="in any store that you open" />
+        <${Tile} label="Last change" value=${last ? ago(last) : "None yet"} note="since the server started" />
         <${Tile} label="Search" value=${embedder ? EMBEDDERS[embedder.kind] : "Starting"}
             note=${embedder ? noteOf(embedder) : "the model is being opened"} />
         <${Tile} label="Version" value=${health.version}
@@ -114,7 +114,7 @@ function Stores({ stores }) {
                     <td><${AccessChip} tier=${named[store.name]?.tier ?? "none"} /></td>
                     <td class="number">${store.loaded ? count(store.entries) : "…"}</td>
                     <td class="number">${store.loaded ? size(store.bytes) : "…"}</td>
-                    <td><${Time} utc=${store.lastWriteUtc} /></td>
+                    <td>${store.lastWriteUtc ? html`<${Time} utc=${store.lastWriteUtc} />` : html`<span class="text-soft">not since the start</span>`}</td>
                     <td><div class="actions">${statesOf(store).map(([tone, text]) => html`<span class=${`chip ${tone}`}>${text}</span>`)}</div></td>
                 </tr>`)}</tbody>
             </table>
