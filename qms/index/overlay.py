@@ -5,6 +5,7 @@ writer never waits for a reader. Readers do the rest when they come: under the o
 readers of an index share they take in what has been appended, and score it.
 """
 
+from collections import Counter, defaultdict
 from collections.abc import Callable, Container, Iterable, Mapping
 
 import msgspec
@@ -32,7 +33,11 @@ class Pending(msgspec.Struct, frozen=True):
     tokens: FieldTokens
 
 
-_Places = dict[str, list[int]]
+_Counts = dict[str, int]
+"""How often a term stands in each entry."""
+
+
+_NO_COUNTS: Mapping[str, int] = {}
 
 
 class Generation:
@@ -47,7 +52,9 @@ class Generation:
         self.keys: dict[str, int] = {}
         self.languages: dict[str, int] = {}
         self.lengths: dict[str, dict[str, int]] = {field: {} for field in TEXT_FIELDS}
-        self._postings: dict[str, dict[str, _Places]] = {field: {} for field in TEXT_FIELDS}
+        self._postings: dict[str, defaultdict[str, _Counts]] = {
+            field: defaultdict(dict) for field in TEXT_FIELDS
+        }
         self._totals = dict.fromkeys(TEXT_FIELDS, 0)
         self._documents = 0
 
@@ -95,8 +102,8 @@ class Generation:
             postings = self._postings[field]
             self._totals[field] += len(found)
             self.lengths[field][document.id] = stored_length(len(found))
-            for place, term in enumerate(found):
-                postings.setdefault(term, {}).setdefault(document.id, []).append(place)
+            for term, count in Counter(found).items():
+                postings[term][document.id] = count
         self._documents += 1
         self.languages[tokens.language] = self.languages.get(tokens.language, 0) + 1
         self.entries[document.id] = Pending(document, tokens)
@@ -143,9 +150,14 @@ class Generation:
         """Return how many tokens a field holds in all entries."""
         return self._totals[field]
 
-    def places(self, field: str, term: str) -> Mapping[str, list[int]]:
-        """Return where a term stands, by entry."""
-        return self._postings[field].get(term, {})
+    def counts(self, field: str, term: str) -> Mapping[str, int]:
+        """Return how often a term stands in each entry that holds it."""
+        return self._postings[field].get(term, _NO_COUNTS)
+
+    def places(self, field: str, term: str, entry_id: str) -> list[int]:
+        """Return where a term stands in an entry; few are asked for, so none are kept."""
+        tokens = self.pending(entry_id).tokens.fields[field]
+        return [place for place, found in enumerate(tokens) if found == term]
 
 
 class Overlay:
@@ -248,7 +260,7 @@ class Overlay:
 
     def _holders(self, field: str, term: str) -> int:
         return self._files.holders(field, term) + sum(
-            len(generation.places(field, term)) for generation in self._generations
+            len(generation.counts(field, term)) for generation in self._generations
         )
 
     def _rarest(self, clause: Clause) -> int:
@@ -259,13 +271,13 @@ class Overlay:
 
 
 def _frequencies(generation: Generation, clause: Clause, rarest: int) -> list[tuple[str, int]]:
-    places = [generation.places(clause.field, term) for term in clause.terms]
-    if len(places) == 1:
-        return [(entry_id, len(found)) for entry_id, found in places[0].items()]
+    counts = [generation.counts(clause.field, term) for term in clause.terms]
+    if len(counts) == 1:
+        return list(counts[0].items())
     frequencies: list[tuple[str, int]] = []
-    for entry_id in min(places, key=len):
-        if all(entry_id in found for found in places):
-            positions = [found[entry_id] for found in places]
+    for entry_id in min(counts, key=len):
+        if all(entry_id in found for found in counts):
+            positions = [generation.places(clause.field, t, entry_id) for t in clause.terms]
             if frequency := phrase_frequency(positions, clause.slop, rarest):
                 frequencies.append((entry_id, frequency))
     return frequencies

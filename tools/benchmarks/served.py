@@ -30,6 +30,7 @@ class Client:
         address = urlsplit(url)
         self.url = url
         self.process_id = process_id
+        self._key = key
         self._connection = http.client.HTTPConnection(address.hostname or "", address.port)
         self._headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
 
@@ -62,6 +63,10 @@ class Client:
         """Say whether every entry of a project has its vectors."""
         stores = self.call("health", {}, project)["stores"]
         return all(store["embeddingBacklog"] == 0 for store in stores if store["name"] == project)
+
+    def another(self) -> "Client":
+        """Return another connection to the same server."""
+        return Client(self.url, self._key, self.process_id)
 
     def close(self) -> None:
         """Close the connection."""
