@@ -1,11 +1,14 @@
 """Fifty agents at once: no errors and flat memory; and too many of them: only patience is asked."""
 
+import threading
 from functools import partial
 from pathlib import Path
 
 import pytest
 
-from tests.support.server import ServerProcess
+from tests.support.server import ServerProcess, store_folder
+from tests.support.stores import assert_files_whole
+from tests.support.waiting import eventually
 from tools.benchmarks.agents import PATIENT_STATUSES, Load, Met, make_root, put_load_on, wait_until
 
 MAX_GROWTH = 1.05
@@ -44,6 +47,30 @@ def test_fifty_agents_are_served_for_a_minute_without_errors(tmp_path: Path) -> 
     assert met.faults == []
     assert set(met.statuses) == {200}
     assert code == 0
+
+
+@pytest.mark.fault("F27")
+def test_a_server_stopped_under_fifty_agents_ends_in_order(tmp_path: Path) -> None:
+    load, met = Load(seconds=10, think_s=0.3, stores=2, entries=200), Met()
+    make_root(tmp_path, load)
+    with ServerProcess(tmp_path, key=load.keys()[0]) as server:
+        agents = threading.Thread(
+            target=put_load_on, args=(server.url, server.process.pid, load, met)
+        )
+        agents.start()
+        eventually(lambda: met.statuses[200] > 100)
+
+        code = server.stop()
+        agents.join()
+
+    assert code == 0
+    assert set(met.statuses) <= {200, *PATIENT_STATUSES}
+    lost = {fault.partition(": ")[2] for fault in met.faults}
+    assert lost <= {"ConnectionRefusedError", "ConnectionResetError", "IncompleteReadError"}
+    for project in load.projects():
+        folder = store_folder(tmp_path, project)
+        assert_files_whole(folder)
+        assert (folder / ".qms" / "journal.wal").stat().st_size <= 8
 
 
 @pytest.mark.long

@@ -6,6 +6,7 @@ import statistics
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -111,13 +112,15 @@ def wait_until(condition: Callable[[], object], within_s: float) -> None:
         time.sleep(SAMPLE_S)
 
 
-def put_load_on(url: str, process_id: int, load: Load) -> Met:
-    """Let the agents call a server for the time of the load, and return what they met."""
-    return asyncio.run(_put_load_on(url, process_id, load))
+def put_load_on(url: str, process_id: int, load: Load, met: Met | None = None) -> Met:
+    """Let the agents call a server for the time of the load, and return what they met.
+
+    Whoever wants to look on hands in what is filled meanwhile.
+    """
+    return asyncio.run(_put_load_on(url, process_id, load, Met() if met is None else met))
 
 
-async def _put_load_on(url: str, process_id: int, load: Load) -> Met:
-    met = Met()
+async def _put_load_on(url: str, process_id: int, load: Load, met: Met) -> Met:
     began = time.monotonic()
     agents = [
         _Agent(url, key, load, number).work(began + load.seconds, met)
@@ -129,6 +132,11 @@ async def _put_load_on(url: str, process_id: int, load: Load) -> Met:
 
 async def _watch_memory(process_id: int, load: Load, began: float, met: Met) -> None:
     process = psutil.Process(process_id)
+    with suppress(psutil.NoSuchProcess):
+        await _sample_memory(process, load, began, met)
+
+
+async def _sample_memory(process: psutil.Process, load: Load, began: float, met: Met) -> None:
     while (part := (time.monotonic() - began) / load.seconds) < 1:
         met.memory.append((part, process.memory_info().rss))
         await asyncio.sleep(SAMPLE_S)
