@@ -1,7 +1,7 @@
 """`memoryctl mine`: memories out of exported conversations, stored with the way back to them."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,14 +16,27 @@ from qms.cli.target import Asked, Session, open_session
 from qms.domain.entry import NAMESPACE, Retention, split_id
 from qms.domain.errors import InvalidInputError, invalid
 from qms.domain.limits import DEFAULT_LIMITS
-from qms.ingest.mining.conversation import Problem
+from qms.ingest.mining.conversation import Conversation, Problem
 from qms.ingest.mining.formats import DEFAULT_MIN_MESSAGES, FORMATS, read_export
-from qms.ingest.mining.memories import ID_PREFIX, Provenance, entry_of, find_memories
+from qms.ingest.mining.memories import (
+    ID_PREFIX,
+    Memory,
+    Provenance,
+    entry_of,
+    find_memories,
+    memory_by_model,
+    spoken_text,
+)
+from qms.ingest.mining.statements import Statement
 
 BATCH_ENTRIES = 200
+MAX_PICKED = 10
 SHOWN_PROBLEMS = 20
 MAX_PROBLEMS = 1000
 """So many are kept to be listed; the rest is counted."""
+
+
+FindMemories = Callable[[Conversation], Iterator[Memory]]
 
 
 class Tally(msgspec.Struct, kw_only=True, rename="camel"):
@@ -36,6 +49,8 @@ class Tally(msgspec.Struct, kw_only=True, rename="camel"):
     known: int = 0
     imported: int = 0
     by_rule: Counter[str] = msgspec.field(default_factory=Counter)
+    by_method: Counter[str] = msgspec.field(default_factory=Counter)
+    """With a language model: how many conversations it read, and how many the rule."""
     problem_count: int = 0
     problems: list[str] = msgspec.field(default_factory=list)
 
@@ -74,6 +89,7 @@ class Tally(msgspec.Struct, kw_only=True, rename="camel"):
 )
 @click.option("--namespace", metavar="NAME", help="Their part of the project.")
 @click.option("--dry-run", is_flag=True, help="Only say what would be stored.")
+@click.option("--llm", is_flag=True, help="Let the language model of [llm] pick the sentences.")
 @shared_options
 def mine(
     asked: Asked,
@@ -83,6 +99,7 @@ def mine(
     retention: str,
     namespace: str | None,
     dry_run: bool,
+    llm: bool,
 ) -> None:
     """Find facts, decisions, preferences, procedures and code in exported conversations.
 
@@ -94,11 +111,11 @@ def mine(
     tally = Tally(dry_run=dry_run)
     with open_session(asked) as session:
         store = _Store(session, tally, provenance)
-        _mine(path, min_messages, store)
+        _mine(path, min_messages, store, Picker(session, tally) if llm else find_memories)
     _report(tally, as_json=asked.as_json)
 
 
-def _mine(path: Path, min_messages: int, store: "_Store") -> None:
+def _mine(path: Path, min_messages: int, store: "_Store", find: FindMemories) -> None:
     progress = Progress()
     form = store.provenance.format
     try:
@@ -110,13 +127,57 @@ def _mine(path: Path, min_messages: int, store: "_Store") -> None:
                     continue
                 store.tally.conversations += 1
                 store.tally.messages += len(one.messages)
-                for memory in find_memories(one):
+                for memory in find(one):
                     store.add(entry_of(memory, one, store.provenance), memory.rule)
             store.flush()
     finally:
         progress.end()
     if not store.tally.messages and not store.tally.problems:
         raise InvalidInputError(f"{path} holds no conversation that is long enough", field="path")
+
+
+class Picker:
+    """Has the server's language model pick the sentences; the rule serves where it cannot."""
+
+    def __init__(self, session: Session, tally: Tally) -> None:
+        self._session = session
+        self._tally = tally
+        self._last_id = ""
+        self._was_done = False
+
+    def __call__(self, conversation: Conversation) -> Iterator[Memory]:
+        """Yield what is worth keeping in a conversation."""
+        if self._is_done(conversation):
+            # Its words would be others each time, and so would the ids.
+            yield from find_memories(conversation, says=False)
+            return
+        answer = self._ask(conversation)
+        self._tally.by_method[answer["method"]] += 1
+        if answer["method"] == "rule":
+            yield from find_memories(conversation)
+            return
+        yield from find_memories(conversation, says=False)
+        for said in answer["memories"]:
+            statement = Statement(said["rule"], said["text"], said["confidence"])
+            yield memory_by_model(statement, conversation)
+
+    def _ask(self, conversation: Conversation) -> dict[str, Any]:
+        text = spoken_text(conversation)
+        if not text:
+            return {"method": "rule"}
+        request = {"text": text, "maxMemories": MAX_PICKED}
+        answer: dict[str, Any] = self._session.call(
+            self._session.project, "extractMemories", request
+        )
+        return answer
+
+    def _is_done(self, conversation: Conversation) -> bool:
+        if conversation.id != self._last_id:  # else the next part of the same one
+            wanted = {"conversationId": conversation.id, "method": "llm"}
+            request = {"filter": {"metadata": wanted}, "include": "ids", "page": {"size": 1}}
+            found = self._session.call(self._session.project, "listEntries", request)
+            self._last_id, self._was_done = conversation.id, bool(found["items"])
+        return self._was_done
 
 
 class _Store:
@@ -184,6 +245,9 @@ def _report(tally: Tally, *, as_json: bool) -> None:
     what = f"{tally.conversations:,} conversations with {tally.messages:,} messages read"
     done = f"{tally.imported:,} memories {'would be stored' if tally.dry_run else 'stored'}"
     output.note(f"{what}; {done}, {tally.known:,} were mined before")
+    if tally.by_method:
+        model, rule = tally.by_method["llm"], tally.by_method["rule"]
+        output.note(f"the language model read {model:,} of them, the rule {rule:,}")
     for problem in tally.problems[:SHOWN_PROBLEMS]:
         output.warning(problem)
     if tally.problem_count > SHOWN_PROBLEMS:

@@ -111,17 +111,16 @@ def shell(asked: Asked) -> None:
 
 
 def _recall(shell: Shell, context: str) -> None:
-    _find_entries(shell, context, match="any")
+    context = _needed(context, "context")
+    _show_found(shell, shell.call("recall", context=context, limit=RESULTS, include="full"))
 
 
 def _search(shell: Shell, words: str) -> None:
-    _find_entries(shell, words, match="all")
+    query = {"text": _needed(words, "words"), "maxResults": RESULTS, "match": "all"}
+    _show_found(shell, shell.call("searchEntries", query=query, include="full"))
 
 
-def _find_entries(shell: Shell, text: str, *, match: str) -> None:
-    query = {"text": _needed(text, "words"), "maxResults": RESULTS, "match": match}
-    found = shell.call("searchEntries", query=query, include="full")
-
+def _show_found(shell: Shell, found: dict[str, Any]) -> None:
     def view() -> None:
         for one in found["results"]:
             shell.show_entry(one["entry"], snippet=one["snippet"], score=one["score"])
@@ -194,7 +193,7 @@ def _needed(given: str, field: str) -> str:
 
 _COMMANDS = (
     ShellCommand(
-        ("recall", "r"), "CONTEXT", "Memories for a context, by words and meaning", _recall
+        ("recall", "r"), "CONTEXT", "Memories for a context, and count them as used", _recall
     ),
     ShellCommand(("search", "s"), "WORDS", "Memories with every word", _search),
     ShellCommand(("list", "ls"), "[NAMESPACE]", "The memories that changed last", _list),

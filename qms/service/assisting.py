@@ -1,4 +1,4 @@
-"""What a language model may help with: other words, tags, memories in a text.
+"""What a language model may help with: other words, tags, contradictions, memories in a text.
 
 Each has a plain rule beside it, which serves when there is no model or it fails; the answer says
 which of the two it was, and why. The model is asked before a writer is entered, and only proposes.
@@ -14,6 +14,8 @@ from qms.codec.documents import over_limit
 from qms.domain.bodies import main_text
 from qms.domain.errors import ConflictError, UnavailableError, invalid
 from qms.domain.ports import ChatModel
+from qms.ingest.contradict import claim_of, disagreement
+from qms.ingest.contradict_by_model import Verdict, judge_by_model
 from qms.ingest.enrich import tags_by_model, tags_by_rule
 from qms.ingest.mining.blocks import without_code
 from qms.ingest.mining.by_model import statements_by_model
@@ -25,6 +27,7 @@ from qms.service.calls import Call
 from qms.service.entries import PatchRequest, patch_entry
 from qms.service.requests import Request, Response
 from qms.service.searching import SearchRequest, search_entries
+from qms.store.view import Record
 
 T = TypeVar("T")
 Method = Literal["llm", "rule"]
@@ -95,6 +98,31 @@ class ExtractAnswer(Response, frozen=True):
     reason: str | None
 
 
+class DetectRequest(Request, frozen=True):
+    """Which two entries."""
+
+    id_a: str
+    id_b: str
+
+
+class Compared(Response, frozen=True):
+    """One of the two."""
+
+    id: str
+    title: str
+
+
+class DetectAnswer(Response, frozen=True):
+    """Whether both can be true; `why` is a word of the rule or a sentence of the model."""
+
+    contradicts: bool
+    why: str | None
+    memory_a: Compared
+    memory_b: Compared
+    method: Method
+    reason: str | None
+
+
 def expand_query(call: Call, request: ExpandRequest) -> ExpandAnswer:
     """Return further terms for a query."""
     query, limit = request.query.strip(), request.max_terms
@@ -145,6 +173,38 @@ def extract_memories(call: Call, request: ExtractRequest) -> ExtractAnswer:
     )
     memories = [Extracted(rule=s.rule, text=s.text, confidence=s.confidence) for s in found]
     return ExtractAnswer(memories=memories, method=method, reason=reason)
+
+
+def detect_contradiction(call: Call, request: DetectRequest) -> DetectAnswer:
+    """Say whether two entries contradict each other; nothing is changed."""
+    one, other = call.find(request.id_a), call.find(request.id_b)
+    if one.header.id == other.header.id:
+        raise invalid("idB", "is the same entry")
+    verdict, method, reason = _proposed(
+        call,
+        lambda model: judge_by_model(model, _claim_text(one), _claim_text(other)),
+        lambda: _judged_by_rule(one, other),
+    )
+    return DetectAnswer(
+        contradicts=verdict.contradicts,
+        why=verdict.why or None,
+        memory_a=Compared(id=one.header.id, title=one.header.title),
+        memory_b=Compared(id=other.header.id, title=other.header.title),
+        method=method,
+        reason=reason,
+    )
+
+
+def _judged_by_rule(one: Record, other: Record) -> Verdict:
+    claims = [claim_of(record.header, record.document()) for record in (one, other)]
+    if claims[0] is None or claims[1] is None:
+        return Verdict(contradicts=False)
+    found = disagreement(claims[0], claims[1])
+    return Verdict(contradicts=found is not None, why=found.value if found else "")
+
+
+def _claim_text(record: Record) -> str:
+    return f"{record.header.title}\n{main_text(record.header.kind, record.document()['body'])}"
 
 
 def _proposed(

@@ -1,10 +1,13 @@
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from qms.cli import mining
+from qms.ingest.mining import claude_code
 from tests.cli.conftest import Terminal
+from tests.support.chat_endpoint import Endpoint, Step, chat_endpoint
 from tests.support.terminal import on_a_terminal
 
 DATA = Path(__file__).parents[1] / "data" / "mining"
@@ -150,3 +153,54 @@ def test_a_terminal_shows_how_far_it_is(files: Terminal) -> None:
 
     assert screen.code == 0
     assert "mining [##" in screen.text
+
+
+@pytest.fixture
+def endpoint(files: Terminal) -> Iterator[Endpoint]:
+    with chat_endpoint() as opened:
+        files.edit_settings('baseUrl = ""', f'baseUrl = "{opened.url}"')
+        files.edit_settings('# The model to ask there.\nmodel = ""', 'model = "m"')
+        yield opened
+
+
+PICKED = json.dumps({"memories": [{"rule": "fact", "text": "Staging listens on port 5433."}]})
+
+
+def test_a_language_model_picks_the_sentences_once(files: Terminal, endpoint: Endpoint) -> None:
+    endpoint.script = [PICKED]
+
+    first = files.ok("mine", CLAUDE, "--format", "claude", "--llm", "--json").json
+    again = files.ok("mine", CLAUDE, "--format", "claude", "--llm", "--json").json
+
+    assert first["byMethod"] == {"llm": 2}
+    assert first["byRule"] == {"fact": 2, "code": 1, "procedure": 1}
+    assert (again["imported"], again["byMethod"]) == (0, {})
+    assert len(endpoint.requests) == 2
+    assert "def load_settings" not in endpoint.texts[0]
+    listed = files.ok("list", "--metadata", "method=llm", "--include", "full", "--json").json
+    origin = [one["metadata"]["messageId"][-1] for one in listed["items"]]
+    assert "5" in origin
+
+
+@pytest.mark.parametrize("step", [500, "no JSON"])
+def test_where_the_model_fails_the_rule_mines(
+    files: Terminal, endpoint: Endpoint, step: Step
+) -> None:
+    endpoint.script = [step]
+
+    result = files.ok("mine", CLAUDE, "--format", "claude", "--llm")
+
+    assert "6 memories stored" in result.err
+    assert "the language model read 0 of them, the rule 2" in result.err
+
+
+def test_the_next_part_of_a_conversation_is_read_too(
+    files: Terminal, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(claude_code, "SLICE_MESSAGES", 1)
+    monkeypatch.setattr(mining, "BATCH_ENTRIES", 1)
+    endpoint.script = [PICKED]
+
+    files("mine", str(DATA / "claude-code.jsonl"), "--format", "claude-code", "--llm")
+
+    assert [text.split()[0] for text in endpoint.texts] == ["Fix", "Always"]

@@ -199,6 +199,75 @@ def test_the_rule_prefers_tags_that_the_project_has(as_writer: Door) -> None:
     assert "unrelated" not in answer["newTags"]
 
 
+FIVE = "The staging database listens on port 5432."
+SIX = "The staging database listens on port 5433."
+
+
+def test_two_entries_are_compared_by_the_rule(as_writer: Door) -> None:
+    store(as_writer, "a", FIVE, kind="fact", title="Port")
+    store(as_writer, "b", SIX, kind="fact", title="Another port")
+    store(as_writer, "c", "Apples are red.", kind="fact")
+
+    answer = as_writer("detectContradiction", idA="a", idB="b")
+
+    assert answer == {
+        "contradicts": True,
+        "why": "value",
+        "memoryA": {"id": "projA:a", "title": "Port"},
+        "memoryB": {"id": "projA:b", "title": "Another port"},
+        "method": "rule",
+        "reason": "no language model is configured",
+    }
+    assert not as_writer("detectContradiction", idA="a", idB="c")["contradicts"]
+
+
+def test_two_entries_are_compared_by_the_model(
+    endpoint: Endpoint, as_writer: Door, house: House
+) -> None:
+    store(as_writer, "a", "Use PostgreSQL 15", title="Use PostgreSQL 15")
+    store(as_writer, "b", "Use MySQL 8", title="Use MySQL 8")
+    endpoint.script = ['{"contradicts": true, "why": "Two databases."}']
+    before = house.store().view
+
+    answer = as_writer("detectContradiction", idA="a", idB="b")
+
+    assert (answer["contradicts"], answer["why"]) == (True, "Two databases.")
+    assert answer["method"] == "llm"
+    assert house.store().view is before
+    sent = json.loads(endpoint.texts[0])
+    assert sent == {"a": "Use PostgreSQL 15\nUse PostgreSQL 15", "b": "Use MySQL 8\nUse MySQL 8"}
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        500,
+        '{"contradicts": "yes"}',
+        '{"contradicts": false, "why": "\u202e"}',
+        json.dumps({"contradicts": False, "why": "x" * 600}),
+    ],
+)
+def test_a_verdict_that_cannot_be_used_is_the_rules(
+    endpoint: Endpoint, as_writer: Door, step: Step
+) -> None:
+    store(as_writer, "a", FIVE, kind="fact")
+    store(as_writer, "b", SIX, kind="fact")
+    endpoint.script = [step]
+
+    answer = as_writer("detectContradiction", idA="a", idB="b")
+
+    assert (answer["contradicts"], answer["method"]) == (True, "rule")
+
+
+def test_an_entry_is_not_compared_with_itself_or_with_none(as_writer: Door) -> None:
+    store(as_writer, "a", FIVE)
+
+    same = as_writer.fails("detectContradiction", idA="a", idB="projA:a")
+
+    assert (same.code, same.details["field"]) == ("invalidInput", "idB")
+    assert as_writer.fails("detectContradiction", idA="a", idB="closed:x").code == "notFound"
+
+
 def test_a_model_finds_memories_that_a_rule_would_not(
     endpoint: Endpoint, as_reader: Door, house: House
 ) -> None:

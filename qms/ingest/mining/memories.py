@@ -20,6 +20,9 @@ from qms.ingest.mining.statements import Statement, find_statements
 
 ID_PREFIX = "mined-"
 
+MAX_SPOKEN_BYTES = 20_000
+"""So much of a conversation is given to a language model."""
+
 _TITLE_CHARACTERS = 100
 _BLOCK_CONFIDENCE = 0.6
 _REASON = re.compile(r"\b(?:because|so that|since)\b\s+(.+)", re.IGNORECASE)
@@ -45,8 +48,11 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True):
     method: str = "rule"
 
 
-def find_memories(conversation: Conversation) -> Iterator[Memory]:
-    """Yield what the rules find in a conversation; of code with one name, the last version."""
+def find_memories(conversation: Conversation, *, says: bool = True) -> Iterator[Memory]:
+    """Yield what the rules find in a conversation; of code with one name, the last version.
+
+    Without `says`, sentences are left to somebody else.
+    """
     kept: dict[str, Memory] = {}
     for message in conversation.messages:
         for code in find_code(message.text):
@@ -54,7 +60,7 @@ def find_memories(conversation: Conversation) -> Iterator[Memory]:
         prose = without_code(message.text)
         for steps in find_steps(prose):
             yield _procedure(steps, message, conversation)
-        if message.is_person:
+        if says and message.is_person:
             for statement in find_statements(prose):
                 yield _said(statement, message)
     yield from kept.values()
@@ -108,6 +114,23 @@ def statement_memory(
         confidence=confidence,
         message=message,
         method=method,
+    )
+
+
+def spoken_text(conversation: Conversation) -> str:
+    """Return what people said in a conversation, as much of it as a model reads."""
+    texts = [without_code(one.text).strip() for one in conversation.messages if one.is_person]
+    said = "\n\n".join(text for text in texts if text).encode("utf-8", "replace")
+    return said[:MAX_SPOKEN_BYTES].decode("utf-8", "ignore")
+
+
+def memory_by_model(statement: Statement, conversation: Conversation) -> Memory:
+    """Return what a model says of a conversation, led back to the message that is most like it."""
+    words = set(statement.text.lower().split())
+    people = [one for one in conversation.messages if one.is_person] or conversation.messages
+    origin = max(people, key=lambda one: len(words.intersection(one.text.lower().split())))
+    return statement_memory(
+        statement.rule, statement.text, origin, confidence=statement.confidence, method="llm"
     )
 
 

@@ -307,6 +307,18 @@ LIFECYCLE: tuple[Command, ...] = (
         idempotent=True,
     ),
     Command(
+        name="detectContradiction",
+        toolset="lifecycle",
+        least=AccessTier.READER,
+        request=assisting.DetectRequest,
+        response=assisting.DetectAnswer,
+        handler=assisting.detect_contradiction,
+        help="Say whether two entries cannot both be true",
+        example={"idA": _ID, "idB": _OTHER},
+        read_only=True,
+        idempotent=True,
+    ),
+    Command(
         name="extractMemories",
         toolset="lifecycle",
         least=AccessTier.READER,
