@@ -24,7 +24,7 @@ STORED = 10_000
 IMPORTED = 20_000
 IMPORT_CALL = 1_000
 IDLE_SEARCHES = 100
-EMBEDDED = 256
+EMBEDDED = 96
 
 
 class _Import(threading.Thread):
