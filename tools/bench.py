@@ -25,6 +25,7 @@ from tools.benchmarks import (
     store_served,
 )
 from tools.benchmarks import mining as mining_exports
+from tools.benchmarks import peers as memory_peers
 from tools.benchmarks import retrieval as retrieval_rows
 from tools.benchmarks.agents import Load, make_root, put_load_on, wait_until
 from tools.benchmarks.corpus import lines, make_store
@@ -128,6 +129,29 @@ def mcp(quick: bool, bounds: tuple[str, ...], markdown: bool) -> None:
         plan = msgspec.structs.replace(plan, rounds=2, writes=100)
     with tempfile.TemporaryDirectory(prefix="qms-bench-") as scratch:
         _print(mcp_served.mcp_rows(plan, Path(scratch)), markdown=markdown)
+
+
+@main.command()
+@click.option("--entries", default=1000, help="How many entries each server holds.")
+@click.option("--only", multiple=True, help="Only this server; its name as in the table.")
+def peers(entries: int, only: tuple[str, ...]) -> None:
+    """Measure other memory servers beside ours, over the same entries and queries.
+
+    Those of `python tools/toolbox.py server-memory mcp-memory-service` are measured.
+
+    Example: python tools/bench.py peers --entries 300
+    """
+    there, missing = memory_peers.peers()
+    figures = []
+    with tempfile.TemporaryDirectory(prefix="qms-peers-") as scratch:
+        for peer in there:
+            if not only or peer.name in only:
+                with _folder(Path(scratch)) as folder:
+                    figures.append(memory_peers.measure(peer, folder, entries))
+                print(f"{peer.name}: measured", file=sys.stderr, flush=True)
+    print(memory_peers.table(figures))
+    for name in missing:
+        print(f"{name}: not installed, see tools/toolbox.py", file=sys.stderr)
 
 
 @main.command()

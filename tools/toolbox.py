@@ -22,6 +22,8 @@ class PythonTool(msgspec.Struct, frozen=True):
     """Packages in a virtual environment; its program is the interpreter."""
 
     package: str
+    interpreter: str = ""
+    """The Python of the environment, where another one would not do."""
 
     @property
     def program(self) -> str:
@@ -57,19 +59,30 @@ TOOLS: dict[str, Tool] = {
     "mcp-1.30": PythonTool("mcp==1.30.0"),
     "fastmcp-4": PythonTool("fastmcp==4.0.11"),
 }
+PEERS: dict[str, Tool] = {
+    "server-memory": NodeTool(
+        "@modelcontextprotocol/server-memory@2026.8.31",
+        "node_modules/@modelcontextprotocol/server-memory/dist/index.js",
+    ),
+    # Its store loads an extension into SQLite, which not every build of Python allows.
+    "mcp-memory-service": PythonTool("mcp-memory-service==12.2.0", "/usr/bin/python3"),
+}
+"""Other memory servers, for `tools/bench.py peers` only: large, and installed when asked for."""
+
+_ALL = TOOLS | PEERS
 
 
 def folder_of(name: str) -> Path:
     """Return where a tool is, or will be: another version has another folder."""
     given = os.environ.get("QMS_TOOLBOX")
     base = Path(given) if given else platformdirs.user_cache_path("quick-memory-server") / "toolbox"
-    version = TOOLS[name].package.rpartition("@")[2].rpartition("==")[2]
+    version = _ALL[name].package.rpartition("@")[2].rpartition("==")[2]
     return base / f"{name}-{version}"
 
 
 def command_of(name: str) -> list[str] | None:
     """Return how a tool is run, or None when it is not installed."""
-    tool, folder = TOOLS[name], folder_of(name)
+    tool, folder = _ALL[name], folder_of(name)
     if not (folder / READY).exists():
         return None
     program = str(folder / tool.program)
@@ -92,14 +105,15 @@ def install(name: str) -> None:
     Raises:
         subprocess.CalledProcessError: it cannot be had.
     """
-    folder, tool = folder_of(name), TOOLS[name]
+    folder, tool = folder_of(name), _ALL[name]
     if (folder / READY).exists():
         return
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     match tool:
-        case PythonTool(package):
-            _run("uv", "venv", "-q", "--allow-existing", str(folder))
+        case PythonTool(package, interpreter):
+            chosen = ("-p", interpreter) if interpreter else ()
+            _run("uv", "venv", "-q", "--allow-existing", *chosen, str(folder))
             _run("uv", "pip", "install", "-q", "-p", str(folder), package)
         case NodeTool(package):
             npm = node_program("npm")

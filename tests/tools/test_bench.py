@@ -98,3 +98,14 @@ def test_mining_prints_speed_and_memory_of_both_exports(tmp_path: Path) -> None:
     assert result.stdout.count("framed and decoded") == 2
     assert result.stdout.count("RAM above idle") == 2
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.long
+def test_peers_are_measured_in_one_table() -> None:
+    only = ("--only", "ours over stdio")
+
+    result = CliRunner().invoke(main, ["peers", "--entries", "100", *only])
+
+    assert result.exit_code == 0, result.output
+    assert "| found in 10: three words of the text, in any order | 100% |" in result.stdout
+    assert "| 120 of 120 |" in result.stdout

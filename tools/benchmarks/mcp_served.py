@@ -1,5 +1,6 @@
 """What MCP and plain JSON cost beside the bare libraries: CPU of a call, and the first answer."""
 
+import copy
 import http.client
 import json
 import statistics
@@ -57,6 +58,14 @@ class Server:
         self._guard.start()
         self._connection = self._connect()
         self._session: dict[str, str] = {}
+
+    def another(self) -> "Server":
+        """Return another client of the same server."""
+        other = copy.copy(self)
+        other._connection = http.client.HTTPConnection(  # noqa: SLF001 - of this very class
+            self._connection.host, self._connection.port
+        )
+        return other
 
     def close(self) -> None:
         """End the process."""
@@ -130,7 +139,7 @@ def mcp_rows(plan: Plan, scratch: Path) -> Iterator[Row]:
                 yield _tool_row(plan, ours, bare, revision, entry_id)
         with _running(*_bare("route")) as bare:
             yield _route_row(plan, ours, bare, entry_id)
-    yield _start_row(plan, _made_root(scratch / "started", STARTED_ENTRIES))
+    yield from _start_rows(plan, _made_root(scratch / "started", STARTED_ENTRIES))
 
 
 def _tool_row(plan: Plan, ours: Server, bare: Server, revision: str, entry_id: str) -> Row:
@@ -153,7 +162,7 @@ def _route_row(plan: Plan, ours: Server, bare: Server, entry_id: str) -> Row:
     return _ratio_row("getEntry over plain JSON", spent, plan.bounds["route-ratio"])
 
 
-def _start_row(plan: Plan, root: Path) -> Row:
+def _start_rows(plan: Plan, root: Path) -> Iterator[Row]:
     def start(command: tuple[str, ...]) -> Spent:
         with _running(*command) as server:
             server.message(REVISIONS[0], "tools/list", {})
@@ -162,18 +171,20 @@ def _start_row(plan: Plan, root: Path) -> Row:
     commands = (_qms(root), _bare("sdk"))
     rounds = [[start(command) for command in commands] for _ in range(plan.rounds)]
     ours, bare = (median_of([one[side] for one in rounds]) for side in (0, 1))
-    # CPU, since other work on the machine stretches one start and not the next.
-    ratio = statistics.median(one[0].cpu_s / one[1].cpu_s for one in rounds)
+    by_cpu = statistics.median(one[0].cpu_s / one[1].cpu_s for one in rounds)
+    # Other work on the machine stretches one start and not the next: the best of each says more.
+    by_clock = min(one[0].wall_s for one in rounds) / min(one[1].wall_s for one in rounds)
     bound = plan.bounds["start-ratio"]
-    return Row(
-        subject="process start to the first MCP answer",
-        entries=STARTED_ENTRIES,
-        ours=both(ours),
-        raw=both(bare),
-        figure=f"{ratio:.2f} × the CPU of the bare SDK's server",
-        bound=str(bound),
-        verdict=bound.judge(ratio),
-    )
+    for ratio, of_what in ((by_cpu, "the CPU"), (by_clock, "the quickest, by the clock,")):
+        yield Row(
+            subject="process start to the first MCP answer",
+            entries=STARTED_ENTRIES,
+            ours=both(ours),
+            raw=both(bare),
+            figure=f"{ratio:.2f} × {of_what} of the bare SDK's server",
+            bound=str(bound),
+            verdict=bound.judge(ratio),
+        )
 
 
 def _alternate(plan: Plan, *calls: tuple[Server, Callable[[], object]]) -> list[list[Spent]]:
