@@ -140,6 +140,78 @@ def test_memory_store_keeps_the_first_author(tool: Tool) -> None:
     assert memory(tool, first["id"])["metadata"]["agent_id"] == "alice"
 
 
+def test_memory_store_names_what_it_may_contradict(tool: Tool) -> None:
+    old = store(tool, title="Database", content="The database is MySQL.", namespace="my-app")
+
+    new = store(tool, title="Our data", content="The database is PostgreSQL.", namespace="my-app")
+
+    assert new["potential_contradictions"] == [old["id"]]
+
+
+def test_memory_recall_takes_any_word_and_answers_as_documented(tool: Tool) -> None:
+    stored = store(tool, **POSTGRES)
+    store(tool, title="Elsewhere", content="Another database", namespace="other")
+
+    found = tool(
+        "memory_recall",
+        context="database setup and configuration",
+        namespace="my-app",
+        limit=5,
+        format="json",
+    ).content
+
+    assert found["count"] == 1
+    assert found["mode"] in ("keyword", "keyword+hash")
+    [one] = found["memories"]
+    assert [*one] == [*FIELDS, "score"]
+    assert (one["id"], one["access_count"]) == (stored["id"], 1)
+
+
+def test_memory_recall_answers_in_compact_rows_unless_told_otherwise(tool: Tool) -> None:
+    stored = store(tool, **POSTGRES)
+
+    head, header, row = tool("memory_recall", context="which database?").text.split("\n")
+
+    assert head.startswith("count:1|mode:keyword")
+    assert header == "memories[id|title|tier|namespace|priority|score|tags]:"
+    assert row.startswith(f"{stored['id']}|Project uses PostgreSQL 15|long|my-app|8|")
+
+
+def test_memory_recall_keeps_promotes_and_raises_what_is_used(tool: Tool, clock: Clock) -> None:
+    stored = store(tool, title="Deploy notes", content="Deploy on Fridays", tier="mid")
+    for _ in range(5):
+        clock.move(hours=1)
+        tool("memory_recall", context="deploy")
+
+    found = memory(tool, stored["id"])
+    assert (found["tier"], found["expires_at"]) == ("long", None)
+    for _ in range(5):
+        tool("memory_recall", context="deploy")
+    assert memory(tool, stored["id"])["priority"] == 6
+
+
+def test_memory_recall_filters_by_tag_and_date(tool: Tool, clock: Clock) -> None:
+    old = store(tool, title="old", content="deploy one", tags=["devops"])
+    clock.move(days=1)
+    new = store(tool, title="new", content="deploy two")
+
+    def ids(**wanted: Any) -> list[str]:
+        found = tool("memory_recall", context="deploy", format="json", **wanted).content
+        return [one["id"] for one in found["memories"]]
+
+    assert ids(tags="devops") == [old["id"]]
+    assert ids(since="2026-03-02T00:00:00Z") == [new["id"]]
+    assert ids(until="2026-03-02T00:00:00Z") == [old["id"]]
+
+
+@pytest.mark.parametrize("limit", [0, 51])
+def test_memory_recall_has_at_most_50(tool: Tool, limit: int) -> None:
+    refused = tool("memory_recall", context="x", limit=limit)
+
+    assert refused.content["error"]["details"]["field"] == "limit"
+    assert not tool("memory_recall", context="x", limit=50).is_error
+
+
 def test_memory_search_asks_for_every_word(tool: Tool) -> None:
     stored = store(tool, **POSTGRES)
     store(tool, title="MySQL", content="The other database is MySQL.", namespace="my-app")
@@ -365,6 +437,91 @@ def test_memory_link_refuses_itself_and_other_relations(tool: Tool) -> None:
         assert tool("memory_link", **arguments).content["error"]["code"] == "invalidInput"
 
 
+def test_memory_consolidate_makes_one_long_term_memory(tool: Tool) -> None:
+    ids = [
+        store(tool, title="JWT", content="JWT tokens", tags=["auth"], priority=3)["id"],
+        store(tool, title="RBAC", content="RBAC roles", tags=["roles"], priority=7)["id"],
+        store(tool, title="Redis", content="Sessions in Redis", agent_id="alice")["id"],
+    ]
+    summary = "JWT tokens with refresh rotation, RBAC via middleware, sessions in Redis."
+
+    done = tool(
+        "memory_consolidate", ids=ids, title="Auth system architecture", summary=summary
+    ).content
+
+    assert done == {"id": done["id"], "consolidated": 3}
+    found = memory(tool, done["id"])
+    assert (found["tier"], found["content"], found["priority"]) == ("long", summary, 7)
+    assert (found["namespace"], found["tags"]) == ("global", ["auth", "roles"])
+    assert "alice" in found["metadata"]["consolidated_from_agents"]
+    assert all(tool("memory_get", id=one).is_error for one in ids)
+    assert tool("memory_archive_stats").content["total"] == 3
+
+
+def test_memory_consolidate_without_a_summary_makes_one(tool: Tool) -> None:
+    ids = [
+        store(tool, title=f"m{n}", content=f"The port of server {n} is open.")["id"] for n in "ab"
+    ]
+
+    done = tool("memory_consolidate", ids=ids, title="Ports").content
+
+    assert done["auto_summary"] is True
+    assert "The port of server a is open." in done["summary_preview"]
+
+
+@pytest.mark.parametrize("count", [1, 101])
+def test_memory_consolidate_takes_2_to_100(tool: Tool, count: int) -> None:
+    ids = [f"id-{number}" for number in range(count)]
+
+    refused = tool("memory_consolidate", ids=ids, title="Too few or many")
+
+    assert refused.content["error"]["details"]["field"] == "ids"
+
+
+def test_memory_expand_query_finds_further_terms(tool: Tool) -> None:
+    store(tool, title="Alembic", content="Each database migration is an Alembic file", tags=["sql"])
+
+    found = tool("memory_expand_query", query="database migration").content
+
+    assert found["original"] == "database migration"
+    assert found["method"] == "rule"
+    assert found["expanded_terms"]
+
+
+def test_memory_auto_tag_adds_tags_to_those_that_are_there(tool: Tool) -> None:
+    store(tool, title="Other", content="PostgreSQL here too", tags=["postgresql"])
+    stored = store(
+        tool,
+        title="PostgreSQL setup",
+        content="PostgreSQL runs on port 5433; PostgreSQL backups run at night.",
+        tags=["existing-tag"],
+    )
+
+    found = tool("memory_auto_tag", id=stored["id"]).content
+
+    assert found["id"] == stored["id"]
+    assert "postgresql" in found["new_tags"]
+    assert found["all_tags"] == ["existing-tag", *found["new_tags"]]
+    assert memory(tool, stored["id"])["tags"] == found["all_tags"]
+
+
+def test_memory_detect_contradiction_compares_two(tool: Tool) -> None:
+    one = store(tool, title="Use PostgreSQL 15", content="The database is PostgreSQL.")["id"]
+    other = store(tool, title="Use MySQL 8", content="The database is MySQL.")["id"]
+    third = store(tool, title="Port", content="The port is open.")["id"]
+
+    found = tool("memory_detect_contradiction", id_a=one, id_b=other).content
+
+    assert found == {
+        "contradicts": True,
+        "memory_a": {"id": one, "title": "Use PostgreSQL 15"},
+        "memory_b": {"id": other, "title": "Use MySQL 8"},
+        "method": "rule",
+    }
+    apart = tool("memory_detect_contradiction", id_a=one, id_b=third).content
+    assert apart["contradicts"] is False
+
+
 def test_memory_capabilities_says_what_is_in_use(tool: Tool) -> None:
     found = tool("memory_capabilities").content
 
@@ -428,6 +585,34 @@ def test_every_tool_is_a_command_of_the_api_too(tool: Tool, as_writer: Door) -> 
     rows = as_writer.send("memory_list", {})
     assert rows.headers["content-type"].startswith("text/plain")
     assert rows.body.startswith(b"count:1\nmemories[id|title|")
+
+
+def test_the_client_sees_exactly_the_21_tools(house: House, tool: Tool) -> None:
+    listed = McpClient(house.client, "admin", query="?toolsets=aiMemory").tools()
+
+    assert sorted(listed) == [
+        "memory_archive_list",
+        "memory_archive_purge",
+        "memory_archive_restore",
+        "memory_archive_stats",
+        "memory_auto_tag",
+        "memory_capabilities",
+        "memory_consolidate",
+        "memory_delete",
+        "memory_detect_contradiction",
+        "memory_expand_query",
+        "memory_forget",
+        "memory_get",
+        "memory_get_links",
+        "memory_link",
+        "memory_list",
+        "memory_promote",
+        "memory_recall",
+        "memory_search",
+        "memory_stats",
+        "memory_store",
+        "memory_update",
+    ]
 
 
 def test_the_list_of_tools_is_no_larger_than_it_must_be(house: House, tool: Tool) -> None:

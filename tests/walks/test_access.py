@@ -51,6 +51,11 @@ REQUESTS: dict[str, dict[str, Any]] = {
     "autoTag": {"id": "seed"},
     "extractMemories": {"text": "We use seeds."},
     "memory_store": {"title": "new", "content": "new"},
+    "memory_recall": {"context": "seed", "format": "json"},
+    "memory_consolidate": {"ids": ["gone", "also gone"], "title": "Both"},
+    "memory_expand_query": {"query": "seed"},
+    "memory_auto_tag": {"id": "seed"},
+    "memory_detect_contradiction": {"id_a": "seed", "id_b": "other"},
     "memory_search": {"query": "seed", "format": "json"},
     "memory_list": {"format": "json"},
     "memory_get": {"id": "seed"},
@@ -63,6 +68,12 @@ REQUESTS: dict[str, dict[str, Any]] = {
     "memory_archive_restore": {"id": "seed"},
     "memory_archive_purge": {"older_than_days": 90},
 }
+
+NEEDS_ENTRIES = (
+    *("restoreEntry", "undoForget", "moveEntry", "copyEntry"),
+    *("memory_archive_restore", "memory_consolidate"),
+)
+"""Commands whose requests above name entries that are not there."""
 
 LEAST = {
     "listEntries": "reader",
@@ -130,6 +141,11 @@ LEAST = {
     "search_nodes": "reader",
     "open_nodes": "reader",
     "memory_store": "writer",
+    "memory_recall": "reader",
+    "memory_consolidate": "writer",
+    "memory_expand_query": "reader",
+    "memory_auto_tag": "writer",
+    "memory_detect_contradiction": "reader",
     "memory_search": "reader",
     "memory_list": "reader",
     "memory_get": "reader",
@@ -176,14 +192,7 @@ def test_each_tier_may_call_exactly_what_the_table_says(seeded: House, name: str
                 )
             answer = seeded.door(user, project).send(name, REQUESTS.get(name, {}))
             if AccessTier.from_label(user) >= needed:
-                absent = (
-                    "restoreEntry",
-                    "undoForget",
-                    "moveEntry",
-                    "copyEntry",
-                    "memory_archive_restore",
-                )
-                ours = ("conflict", "notFound") if name in absent else ("conflict",)
+                ours = ("conflict", "notFound") if name in NEEDS_ENTRIES else ("conflict",)
                 assert answer.status == 200 or answer.json["error"]["code"] in ours
             else:
                 assert (answer.status, answer.json["error"]["code"]) == (403, "notAllowed")

@@ -25,6 +25,12 @@ _COLUMNS = {
     ),
 }
 _DEFAULT_SOURCE = "api"
+_PROVENANCE = {
+    "importedFromAgentId": "imported_from_agent_id",
+    "consolidatedFromAgents": "consolidated_from_agents",
+    "minedFrom": "mined_from",
+}
+"""Keys in the metadata that say where a memory comes from, as they are spelled there."""
 _SCORE_DIGITS = 3
 
 
@@ -49,7 +55,10 @@ def memory_of(call: Call, document: Document, score: float | None = None) -> Mem
         updated_at=instant_text(header.timestamps.updated_utc),
         last_accessed_at=instant_text(use.last_utc) if use else None,
         expires_at=instant_text(header.ttl_utc) if header.ttl_utc else None,
-        metadata={**document.get("metadata", {}), **author},
+        metadata={
+            **{_PROVENANCE.get(key, key): one for key, one in document.get("metadata", {}).items()},
+            **author,
+        },
         score=UNSET if score is None else round(score, _SCORE_DIGITS),
         flags=flags_of(encode_line(document)) or UNSET,
     )

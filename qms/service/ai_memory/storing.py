@@ -25,6 +25,7 @@ from qms.service.ai_memory.shapes import (
     Source,
 )
 from qms.service.calls import Call
+from qms.service.contradictions import potential_contradictions
 from qms.service.entries import PatchRequest, patch_entry
 from qms.service.writing import Stored, Writing, check_quota, living, own_entry, upsert, writing_for
 from qms.store.draft import Draft
@@ -101,11 +102,13 @@ def memory_store(call: Call, request: StoreRequest) -> StoreAnswer:
 
     stored = call.commit(plan)
     header, is_new = stored.record.header, stored.created
+    contradictions = potential_contradictions(call, stored.record)
     return StoreAnswer(
         id=header.id,
         tier=header.retention,
         title=header.title,
         namespace=header.namespace,
+        potential_contradictions=contradictions or UNSET,
         duplicate=UNSET if is_new else True,
         action=UNSET if is_new else UPDATED,
         warnings=(*secrets, *stored.warnings) or UNSET,

@@ -1,7 +1,7 @@
 """Toolset `aiMemory`: the tools of ai-memory, for its clients."""
 
 from qms.domain.access import AccessTier
-from qms.service.ai_memory import archived, counting, finding, keeping, storing
+from qms.service.ai_memory import archived, counting, finding, keeping, merging, recalling, storing
 from qms.service.ai_memory.shapes import IdRequest
 from qms.service.calls import Command
 from qms.service.requests import NoArguments
@@ -30,6 +30,18 @@ AI_MEMORY: tuple[Command, ...] = (
         },
         destructive=True,
         idempotent=True,
+    ),
+    Command(
+        name="memory_recall",
+        toolset=_TOOLSET,
+        least=AccessTier.READER,
+        request=recalling.RecallMemoriesRequest,
+        response=recalling.RecallMemoriesAnswer,
+        handler=recalling.memory_recall,
+        help="Recall memories for a context; any word counts, and what is answered counts as used",
+        example={"context": "database setup and configuration", "namespace": "my-app", "limit": 5},
+        searches=True,
+        read_only=True,
     ),
     Command(
         name="memory_search",
@@ -134,6 +146,56 @@ AI_MEMORY: tuple[Command, ...] = (
         handler=keeping.memory_get_links,
         help="Get the links of a memory, in both directions",
         example={"id": _ID},
+        read_only=True,
+        idempotent=True,
+    ),
+    Command(
+        name="memory_consolidate",
+        toolset=_TOOLSET,
+        least=AccessTier.WRITER,
+        request=merging.ConsolidateMemoriesRequest,
+        response=merging.MemoriesConsolidated,
+        handler=merging.memory_consolidate,
+        help="Make one long-term memory of several",
+        example={
+            "ids": [_ID, _OTHER],
+            "title": "Auth system architecture",
+            "summary": "JWT tokens with refresh rotation, RBAC via middleware, sessions in Redis.",
+        },
+        destructive=True,
+    ),
+    Command(
+        name="memory_expand_query",
+        toolset=_TOOLSET,
+        least=AccessTier.READER,
+        request=merging.ExpandMemoryQueryRequest,
+        response=merging.QueryExpanded,
+        handler=merging.memory_expand_query,
+        help="Find further search terms for a query",
+        example={"query": "database migration"},
+        searches=True,
+        read_only=True,
+        idempotent=True,
+    ),
+    Command(
+        name="memory_auto_tag",
+        toolset=_TOOLSET,
+        least=AccessTier.WRITER,
+        request=IdRequest,
+        response=merging.MemoryTagged,
+        handler=merging.memory_auto_tag,
+        help="Add tags to a memory that fit its content",
+        example={"id": _ID},
+    ),
+    Command(
+        name="memory_detect_contradiction",
+        toolset=_TOOLSET,
+        least=AccessTier.READER,
+        request=merging.CompareMemoriesRequest,
+        response=merging.MemoriesCompared,
+        handler=merging.memory_detect_contradiction,
+        help="Check whether two memories contradict each other",
+        example={"id_a": _ID, "id_b": _OTHER},
         read_only=True,
         idempotent=True,
     ),

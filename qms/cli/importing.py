@@ -1,0 +1,147 @@
+"""`memoryctl import`: the memories of another server, stored once."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import IO, Any
+
+import click
+import msgspec
+
+from qms.cli import output
+from qms.cli.arguments import Verb, shared_options
+from qms.cli.target import Asked, Session, open_session
+from qms.domain.entry import Document
+from qms.domain.errors import InvalidInputError, invalid
+from qms.domain.limits import DEFAULT_LIMITS
+from qms.ingest.importers.ai_memory import read_ai_memory
+from qms.ingest.importers.items import Broken, Found, Item, restamped
+from qms.ingest.importers.jsonl import read_jsonl
+from qms.ingest.importers.server_memory import read_server_memory
+
+FORMATS = ("aiMemory", "serverMemory", "jsonl")
+BATCH_ENTRIES = 200
+BATCH_BYTES = 4 * 1024 * 1024
+SHOWN_PROBLEMS = 20
+MAX_PROBLEMS = 1000
+
+
+class Outcome(msgspec.Struct, rename="camel"):
+    """What became of an import, as `--json` prints it."""
+
+    dry_run: bool
+    found: int = 0
+    imported: int = 0
+    known: int = 0
+    """Entries whose id was there, or that are the same as one that is."""
+    problem_count: int = 0
+    problems: list[str] = msgspec.field(default_factory=list)
+
+    def complain(self, problem: str) -> None:
+        """Note what was not stored, and why."""
+        self.problem_count += 1
+        if len(self.problems) < MAX_PROBLEMS:
+            self.problems.append(problem)
+
+
+@click.command(
+    "import", cls=Verb, example="memoryctl import memory.jsonl --format serverMemory --dry-run"
+)
+@click.argument("path", metavar="PATH", type=click.Path(path_type=Path))
+@click.option(
+    "--format", "form", type=click.Choice(FORMATS), required=True, help="What wrote the file."
+)
+@click.option("--dry-run", is_flag=True, help="Only say what would be stored.")
+@click.option("--trust-source", is_flag=True, help="Keep the authors that the file names.")
+@shared_options
+def import_memories(asked: Asked, path: Path, form: str, dry_run: bool, trust_source: bool) -> None:
+    """Store the memories of another server; what is there already is left as it is."""
+    if not path.is_file():
+        raise invalid("path", f"{path} is no file")
+    outcome = Outcome(dry_run=dry_run)
+    with open_session(asked) as session:
+        items = _read(path, form, session.project)
+        for batch in _batches(_new(items, _known_ids(session), outcome), trust_source):
+            _store(session, batch, outcome)
+    if not outcome.found and not outcome.problems:
+        raise invalid("path", f"{path} holds nothing of the format {form}")
+    _report(outcome, as_json=asked.as_json)
+
+
+def _new(items: Iterator[Item], known: set[str], outcome: Outcome) -> Iterator[Found]:
+    """Yield what the project does not have yet, and count the rest."""
+    for item in items:
+        if isinstance(item, Broken):
+            outcome.complain(str(item))
+            continue
+        outcome.found += 1
+        if item.document.get("id") in known:
+            outcome.known += 1
+        else:
+            yield item
+
+
+def _batches(items: Iterator[Found], trust_source: bool) -> Iterator[list[Found]]:
+    batch: list[Found] = []
+    size = 0
+    for item in items:
+        document = restamped(item.document, trusts_source=trust_source)
+        batch.append(Found(item.place, document))
+        size += len(msgspec.json.encode(document))
+        if len(batch) >= BATCH_ENTRIES or size >= BATCH_BYTES:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
+
+
+def _read(path: Path, form: str, project: str) -> Iterator[Item]:
+    def open_file() -> IO[bytes]:
+        return path.open("rb")
+
+    match form:
+        case "aiMemory":
+            return read_ai_memory(open_file, project, datetime.now(UTC))
+        case "serverMemory":
+            return read_server_memory(open_file, project)
+        case _:
+            return read_jsonl(open_file, project)
+
+
+def _known_ids(session: Session) -> set[str]:
+    """Return the local ids of everything that the project holds."""
+    found: set[str] = set()
+    page: dict[str, Any] = {"size": DEFAULT_LIMITS.results}
+    while True:
+        request = {"include": "ids", "sort": "created", "page": page}
+        answer = session.call(session.project, "listEntries", request)
+        found |= {item["id"].partition(":")[2] for item in answer["items"]}
+        if answer["nextCursor"] is None:
+            return found
+        page = {**page, "cursor": answer["nextCursor"]}
+
+
+def _store(session: Session, batch: list[Found], outcome: Outcome) -> None:
+    entries: list[Document] = [item.document for item in batch]
+    request = {"entries": entries, "dryRun": outcome.dry_run}
+    answer = session.call(session.project, "bulkImport", request)
+    outcome.imported += answer["imported"] + answer["updated"]
+    outcome.known += answer["skipped"] - len(answer["errors"])
+    for fault in answer["errors"]:
+        outcome.complain(f"{batch[fault['index']].place}: {fault['message']}")
+
+
+def _report(outcome: Outcome, *, as_json: bool) -> None:
+    if as_json:
+        output.answer(msgspec.to_builtins(outcome))
+    done = "would be stored" if outcome.dry_run else "stored"
+    output.note(
+        f"{outcome.found:,} memories read; {outcome.imported:,} {done},"
+        f" {outcome.known:,} were there already"
+    )
+    for problem in outcome.problems[:SHOWN_PROBLEMS]:
+        output.warning(problem)
+    if outcome.problem_count > SHOWN_PROBLEMS:
+        output.warning(f"and {outcome.problem_count - SHOWN_PROBLEMS:,} more; --json lists them")
+    if outcome.problems:
+        raise click.exceptions.Exit(InvalidInputError.exit_code)

@@ -1,0 +1,85 @@
+"""What an importer yields: entries to store, or what is broken and where; and who wrote them."""
+
+from collections.abc import Callable, Iterator
+from typing import IO, Any, TypeVar
+
+import msgspec
+
+from qms.domain.entry import AGENT_ID, Document
+from qms.domain.limits import DEFAULT_LIMITS
+
+IMPORTED_FROM = "importedFromAgentId"
+"""The key in the metadata for the author that an export claims."""
+
+MAX_LINE_BYTES = 2 * DEFAULT_LIMITS.line_bytes
+"""A longer line holds no entry that could be stored."""
+
+
+class Found(msgspec.Struct, frozen=True):
+    """An entry as a request gives it, with a local id, and where it stood."""
+
+    place: str
+    document: Document
+
+
+class Broken(msgspec.Struct, frozen=True):
+    """What cannot be imported, and why; `field` is empty when all of it is broken."""
+
+    place: str
+    field: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.place}: {f'{self.field}: ' if self.field else ''}{self.reason}"
+
+
+Item = Found | Broken
+Opener = Callable[[], IO[bytes]]
+"""Open the export; some are read twice, since relations stand after what they begin at."""
+
+T = TypeVar("T", bound=msgspec.Struct)
+
+
+def restamped(document: Document, *, trusts_source: bool) -> Document:
+    """Return an entry whose author is whoever imports it, unless the source is trusted."""
+    claimed = document.get("agentId")
+    is_author = isinstance(claimed, str) and AGENT_ID.fullmatch(claimed) is not None
+    if trusts_source and is_author:
+        return document
+    kept = {key: value for key, value in document.items() if key != "agentId"}
+    if is_author:
+        kept["metadata"] = {**kept.get("metadata", {}), IMPORTED_FROM: claimed}
+    return kept
+
+
+def read_lines(file: IO[bytes]) -> Iterator[tuple[str, bytes] | Broken]:
+    """Yield the lines that are not blank, each with its place."""
+    number = 0
+    while line := file.readline(MAX_LINE_BYTES):
+        number += 1
+        place = f"line {number:,}"
+        if len(line) == MAX_LINE_BYTES and not line.endswith(b"\n"):
+            while line and not line.endswith(b"\n"):
+                line = file.readline(MAX_LINE_BYTES)
+            yield Broken(place, "", f"is longer than {MAX_LINE_BYTES:,} bytes")
+        elif line := line.removeprefix(b"\xef\xbb\xbf").strip():
+            yield place, line
+
+
+def decode(data: bytes, wanted: type[T], place: str) -> T | Broken:
+    """Return a value of an export, or what is wrong with it."""
+    try:
+        return msgspec.json.decode(data, type=wanted)
+    except msgspec.ValidationError as error:
+        reason, _, path = str(error).partition(" - at `$")
+        name = path.strip("`").removeprefix(".")
+        if reason.startswith("Object missing required field"):
+            return Broken(place, reason.split("`")[1], "is missing")
+        return Broken(place, name, reason[:1].lower() + reason[1:])
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        return Broken(place, "", f"is not JSON: {error}")
+
+
+def text_of(value: Any) -> str | None:
+    """Return a text that says something, else None."""
+    return value if isinstance(value, str) and value else None
