@@ -98,3 +98,13 @@ def test_mining_prints_speed_and_memory_of_both_exports(tmp_path: Path) -> None:
     assert result.stdout.count("framed and decoded") == 2
     assert result.stdout.count("RAM above idle") == 2
     assert list(tmp_path.iterdir()) == []
+
+
+def test_backups_are_measured_in_process() -> None:
+    generous = ("--bound=backup-ratio=1e9", "--bound=differential-ratio=1e9")
+    tiny = ("backup", "--sizes", "50", "--rounds", "1", "--unserved", "--markdown")
+
+    result = CliRunner().invoke(main, [*tiny, *generous])
+
+    assert result.exit_code == 0, result.output
+    assert result.stdout.count("| 50 |") == 3
