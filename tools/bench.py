@@ -16,6 +16,7 @@ import msgspec
 
 from qms.inference.choose import model_folders, open_embedder
 from tools.benchmarks import (
+    backups,
     mcp_served,
     search_cost,
     search_import,
@@ -74,6 +75,18 @@ MCP = Plan(
         "tool-ratio": Bound("≤", 1.3, "×"),
         "route-ratio": Bound("≤", 2.5, "×"),
         "start-ratio": Bound("≤", 1.35, "×"),
+    },
+)
+BACKUP = Plan(
+    sizes=(100_000,),
+    rounds=5,
+    writes=0,
+    fold_s=0.0,
+    bounds={
+        "backup-ratio": Bound("≤", 3, "×"),
+        "differential-ratio": Bound("≤", 20, "×"),
+        "differential-size": Bound("≤", 100, "KB"),
+        "search-during": Bound("≤", 1.5, "×"),
     },
 )
 SUBJECTS = ("group", "upsert", "folds", "loading", "http")
@@ -152,6 +165,34 @@ def peers(entries: int, only: tuple[str, ...]) -> None:
     print(memory_peers.table(figures))
     for name in missing:
         print(f"{name}: not installed, see tools/toolbox.py", file=sys.stderr)
+
+
+@main.command()
+@click.option("--sizes", help="How many entries, e.g. 10000,100000.")
+@click.option("--rounds", type=int, help="How many alternating rounds.")
+@click.option("--bound", "bounds", multiple=True, help="Another bound, e.g. backup-ratio=4.")
+@click.option("--unserved", is_flag=True, help="Without a server: no searches meanwhile.")
+@click.option("--markdown", is_flag=True, help="Print the table for a page.")
+def backup(
+    sizes: str | None, rounds: int | None, bounds: tuple[str, ...], unserved: bool, markdown: bool
+) -> None:
+    """Measure backups beside a plain copy, one upsert, and searches that go on meanwhile.
+
+    Example: python tools/bench.py backup --sizes 10000
+    """
+    plan = _plan(BACKUP, sizes, rounds, bounds)
+    with tempfile.TemporaryDirectory(prefix="qms-bench-") as scratch:
+        _print(_backup_rows(plan, Path(scratch), is_served=not unserved), markdown=markdown)
+
+
+def _backup_rows(plan: Plan, scratch: Path, *, is_served: bool) -> Iterator[Row]:
+    for size in plan.sizes:
+        with _folder(scratch) as folder:
+            project = store_commits.PROJECT
+            make_store(folder / project, project, lines(project, size))
+            yield from backups.cost_rows(plan, folder, size)
+            if is_served:
+                yield backups.search_row(plan, folder, size)
 
 
 @main.command()

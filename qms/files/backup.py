@@ -39,6 +39,7 @@ _PARTIAL = ".partial-"
 _PROBE = ".write-test"
 _SCRATCH = ".scratch-"
 _NEW_SUFFIX = ".new"
+_READ_BYTES = 1 << 18
 
 
 class Broken(msgspec.Struct, frozen=True):
@@ -211,6 +212,21 @@ class BackupWriter:
         self._disk.write_new(path, chunks())
         self.files[name] = _read_back(path, chunks())
 
+    def copy(self, name: str, source: Path, *, sha256: str, lines: int) -> bool:
+        """Copy a file that is known by its hash, and read it back; False when it is another one.
+
+        Raises:
+            OSError: it cannot be read or written.
+        """
+        path = self._staged / name
+        self._disk.copy(source, path, sync=True)
+        found, size = _digest_of(path)
+        if found != sha256:
+            self._disk.remove(path)
+            return False
+        self.files[name] = BackupFile(found, size, lines)
+        return True
+
     def finish(self, manifest: Manifest) -> None:
         """Make it a backup: the manifest last, and then its name.
 
@@ -245,6 +261,15 @@ def _read_back(path: Path, written: Iterable[bytes]) -> BackupFile:
         if file.read(1):
             raise OSError(f"{path.name} is longer than what was written")
     return BackupFile(digest.hexdigest(), size, lines)
+
+
+def _digest_of(path: Path) -> tuple[str, int]:
+    digest, size, buffer = hashlib.sha256(), 0, memoryview(bytearray(_READ_BYTES))
+    with path.open("rb", buffering=0) as file:
+        while read := file.readinto(buffer):
+            digest.update(buffer[:read])
+            size += read
+    return digest.hexdigest(), size
 
 
 def _clear(disk: Disk, folder: Path) -> None:

@@ -21,6 +21,7 @@ from qms.files.backup_manifest import (
     manifest_digest,
 )
 from qms.files.change_log import Logged, encode_logged
+from qms.store.image import Image
 from qms.store.memory_store import MemoryStore
 from qms.store.moment import Moment
 from qms.store.past import Past, rebuild
@@ -165,7 +166,7 @@ def _write(
     project, view, image = moment.view.project, moment.view, moment.image
     with shelf.writer(project, order.id) as writer:
         if image is not None:
-            writer.add(backup.ENTRIES_NAME, partial(_counted, moment, progress))
+            _add_entries(writer, moment, image, progress)
             _add(writer, backup.KEPT_NAME, b"".join(one + b"\n" for one in image.kept.values()))
             _add(writer, backup.CONFIG_NAME, order.config_text.encode("utf-8"))
         changes = [encode_logged(one.sequence, one.change_set) + b"\n" for one in part.logged]
@@ -190,14 +191,25 @@ def _write(
     return manifest
 
 
+def _add_entries(writer: BackupWriter, moment: Moment, image: Image, progress: Progress) -> None:
+    """Write the entries, from the file where it still is what it was: that costs a copy."""
+    total = len(image.raws)
+    is_copied = moment.file is not None and writer.copy(
+        backup.ENTRIES_NAME, moment.file, sha256=image.digest, lines=total
+    )
+    if is_copied:
+        progress(total, total)
+    else:
+        writer.add(backup.ENTRIES_NAME, partial(_counted, image, progress))
+
+
 def _add(writer: BackupWriter, name: str, data: bytes) -> None:
     if data:
         writer.add(name, lambda: [data])
 
 
-def _counted(moment: Moment, progress: Progress) -> Iterator[bytes]:
-    assert moment.image is not None
-    total, done = len(moment.image.raws), 0
+def _counted(image: Image, progress: Progress) -> Iterator[bytes]:
+    total, done = len(image.raws), 0
 
     def count(chunk: bytes) -> bytes:
         nonlocal done
@@ -205,7 +217,7 @@ def _counted(moment: Moment, progress: Progress) -> Iterator[bytes]:
         progress(done, total)
         return chunk
 
-    return map(count, chunks(moment.image))
+    return map(count, chunks(image))
 
 
 def _forget(store: MemoryStore, manifest: Manifest) -> None:

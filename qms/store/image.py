@@ -64,6 +64,8 @@ class Image(msgspec.Struct, kw_only=True):
 
     def other_lines(self) -> list[int]:
         """Return the positions of lines that are no entry."""
+        if None not in self.ids:
+            return []
         return [index for index, entry_id in enumerate(self.ids) if entry_id is None]
 
 

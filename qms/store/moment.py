@@ -1,5 +1,7 @@
 """A moment of an open store, as a backup takes it: entries, archive, and what led there."""
 
+from pathlib import Path
+
 import msgspec
 
 from qms.files.append_log import LogMark
@@ -18,6 +20,8 @@ class Moment(msgspec.Struct, frozen=True, kw_only=True):
     lineage: str
     image: Image | None
     """The file as a fold would write it now, with the lines that are no entries."""
+    file: Path | None
+    """The file itself, when it was the image in that moment: its hash is the image's."""
     logged: list[Logged]
     """The change sets since the last backup, as far as they are known."""
     archive: bytes
@@ -42,6 +46,7 @@ class Keepsake:
             with side.writer.lock:
                 view, pending = side.writer.view, dict(side.writer.pending)
                 uncut = list(side.writer.uncut)
+            is_folded = not pending and side.entries.identity() == side.image.identity
             lineage = side.changes.lineage(view.sequence - len(uncut))
             logged = side.changes.records()
             last = logged[-1].sequence if logged else 0
@@ -51,7 +56,8 @@ class Keepsake:
             return Moment(
                 view=view,
                 lineage=lineage,
-                image=render(side.image, view, pending) if whole else None,
+                image=_next_image(side.image, view, pending) if whole else None,
+                file=side.entries.path if is_folded and side.image.digest else None,
                 logged=logged,
                 archive=(b"\n".join([*side.archive.lines(), waiting]) if tail is None else tail),
                 archive_is_whole=tail is None,
@@ -84,3 +90,10 @@ class Keepsake:
             if missing:
                 self._side.archive.extend(missing)
             return len(missing)
+
+
+def _next_image(image: Image, view: StoreView, pending: dict[str, None]) -> Image:
+    """Return what a fold would write; where nothing waits that is what is there."""
+    if pending:
+        return render(image, view, pending)
+    return msgspec.structs.replace(image, ids=list(image.ids), raws=list(image.raws))

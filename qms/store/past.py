@@ -99,25 +99,29 @@ def rebuild_at(shelf: Shelf, timeline: Sequence[Manifest], live: Live, moment: d
         oldest = timeline[fulls[0]].created_utc.isoformat() if fulls else "not there"
         raise BrokenBackupError(f"no full backup is that old: the oldest is {oldest}")
     past = _from_full(shelf, timeline[usable[-1]])
-    followed = _followed(shelf, timeline[usable[-1] + 1 :], moment)
-    past.is_exact = followed is not None
-    if followed is not None and timeline[-1].lineage == live.lineage:
-        followed += [one for one in live.logged if one.sequence > timeline[-1].sequence]
-    done = [number for number, one in enumerate(followed or ()) if _is_made(one, moment)]
-    for logged in (followed or [])[: done[-1] + 1 if done else 0]:
+    followed, known_until = _followed(shelf, timeline[usable[-1] :], live, moment)
+    past.is_exact = moment <= known_until
+    done = [number for number, one in enumerate(followed) if _is_made(one, moment)]
+    for logged in followed[: done[-1] + 1 if done else 0]:
         past.apply(logged)
     return past
 
 
-def _followed(shelf: Shelf, later: Sequence[Manifest], moment: datetime) -> list[Logged] | None:
-    """Return the change sets of the backups after a full one; None when some are not known."""
+def _followed(
+    shelf: Shelf, timeline: Sequence[Manifest], live: Live, moment: datetime
+) -> tuple[list[Logged], datetime]:
+    """Return the writes after a full backup, and until when all of them are known one by one."""
     followed: list[Logged] = []
-    for manifest in later:
+    before = timeline[0]
+    for manifest in timeline[1:]:
         if manifest.changes_after is None and manifest.created_utc > moment:
-            # Found by comparing: what happened until then has no times.
-            return None
+            return followed, before.created_utc  # compared: what happened has no times
         followed += changes_of(shelf, manifest)
-    return followed
+        before = manifest
+    if before.lineage != live.lineage:
+        return followed, before.created_utc
+    followed += [one for one in live.logged if one.sequence > before.sequence]
+    return followed, max(before.created_utc, moment)
 
 
 def _is_made(logged: Logged, moment: datetime) -> bool:

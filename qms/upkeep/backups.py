@@ -66,14 +66,15 @@ def prunable(found: Found, keep: int) -> list[str]:
     ids = [one.id for one in found]
     regular = [one for one in ids if not one.startswith(PRE_RESTORE)]
     before = [one for one in ids if one.startswith(PRE_RESTORE)]
-    kept = {*regular[-keep:], *before[-keep:]}
+    newest = [*regular[-keep:], *before[-keep:]]
     parents = {
         one.id: one.parent.id
         for one in found
         if isinstance(one, Manifest) and one.parent and one.mode is BackupKind.DIFFERENTIAL
     }
-    for one in kept:
-        link = parents.get(one)
+    kept: set[str] = set()
+    for one in newest:
+        link: str | None = one
         while link is not None and link not in kept:
             kept.add(link)
             link = parents.get(link)

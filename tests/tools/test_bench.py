@@ -109,3 +109,13 @@ def test_peers_are_measured_in_one_table() -> None:
     assert result.exit_code == 0, result.output
     assert "| found in 10: three words of the text, in any order | 100% |" in result.stdout
     assert "| 120 of 120 |" in result.stdout
+
+
+def test_backups_are_measured_in_process() -> None:
+    generous = ("--bound=backup-ratio=1e9", "--bound=differential-ratio=1e9")
+    tiny = ("backup", "--sizes", "50", "--rounds", "1", "--unserved", "--markdown")
+
+    result = CliRunner().invoke(main, [*tiny, *generous])
+
+    assert result.exit_code == 0, result.output
+    assert result.stdout.count("| 50 |") == 3

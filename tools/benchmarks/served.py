@@ -51,6 +51,11 @@ class Client:
             raise RuntimeError(f"{command}: {answer.status} {content[:500]!r}")
         return json.loads(content)
 
+    def get(self, path: str) -> Any:
+        """Return what an address of the administration answers."""
+        self._connection.request("GET", path, headers=self._headers)
+        return json.loads(self._connection.getresponse().read())
+
     def is_searched(self, project: str) -> bool:
         """Say whether a project can be searched by now."""
         try:
