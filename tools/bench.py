@@ -24,6 +24,7 @@ from tools.benchmarks import (
     store_commits,
     store_loading,
     store_served,
+    upsert_checks,
 )
 from tools.benchmarks import mining as mining_exports
 from tools.benchmarks import peers as memory_peers
@@ -49,6 +50,8 @@ FULL = Plan(
         "writes-per-sync": Bound("≥", 8),
         "http-extra": Bound("≤", 2, "ms"),
         "upsert-growth": Bound("≤", 1.3, "×"),
+        "similar-ratio": Bound("≤", 1.5, "×"),
+        "checks-ratio": Bound("≤", 1.5, "×"),
         "fold-share": Bound("≤", 5, "%"),
         "load-ratio": Bound("≤", 3, "×"),
         "memory": Bound("≤", 250, "MB"),
@@ -89,7 +92,7 @@ BACKUP = Plan(
         "search-during": Bound("≤", 1.5, "×"),
     },
 )
-SUBJECTS = ("group", "upsert", "folds", "loading", "http")
+SUBJECTS = ("group", "upsert", "checks", "folds", "loading", "http")
 EDITS_AT = 10_000
 MAX_GROWTH = 1.05
 SETTLED_S = 900.0
@@ -334,6 +337,7 @@ def _store_rows(plan: Plan, scratch: Path, subjects: tuple[str, ...]) -> Iterato
     makers: dict[str, Callable[[Plan, Path], Iterator[Row]]] = {
         "group": _group_rows,
         "upsert": _upsert_rows,
+        "checks": _check_rows,
         "folds": _fold_rows,
         "loading": _loading_rows,
         "http": _http_rows,
@@ -352,6 +356,12 @@ def _group_rows(plan: Plan, scratch: Path) -> Iterator[Row]:
 def _upsert_rows(plan: Plan, scratch: Path) -> Iterator[Row]:
     with _stores(scratch, plan.sizes) as folders:
         yield from store_commits.upsert_rows(plan, folders)
+
+
+def _check_rows(plan: Plan, scratch: Path) -> Iterator[Row]:
+    for size in plan.sizes:
+        with _folder(scratch) as folder:
+            yield from upsert_checks.check_rows(plan, folder / "root", size)
 
 
 def _fold_rows(plan: Plan, scratch: Path) -> Iterator[Row]:

@@ -16,7 +16,7 @@ PAGE = Path(__file__).resolve().parent.parent / "docs" / "memoryctl.md"
 COLUMNS = 100
 
 _BLOCK = re.compile(
-    r"^```text\n\$ (?P<path>memoryctl[a-z ]*) --help\n.*?^```$", re.MULTILINE | re.DOTALL
+    r"^```text\n\$ (?P<path>memoryctl[a-z -]*) --help\n.*?^```$", re.MULTILINE | re.DOTALL
 )
 
 

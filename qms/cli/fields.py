@@ -36,6 +36,7 @@ _OPTIONS = (
     moment_option(
         "--ttl", "ttlUtc", is_past=False, help="When it ends: 2026-12-31, or 30d from now."
     ),
+    click.option("--source-type", "sourceType", metavar="TYPE", help="What it comes from."),
     click.option("--epic-slug", "epicSlug", metavar="SLUG", help="The epic it belongs to."),
     click.option("--epic-case", "epicCase", metavar="CASE", help="The case inside the epic."),
     click.option(
@@ -49,8 +50,10 @@ def entry_options(function: Callable[..., None]) -> Callable[..., None]:
 
     @wraps(function)
     def run(*args: Any, **kwargs: Any) -> None:
-        given = {name: kwargs.pop(name) for name in names}
-        function(*args, fields=wire_fields(given), **kwargs)
+        fields = wire_fields({name: kwargs.pop(name) for name in names})
+        if (source_type := fields.pop("sourceType", None)) is not None:
+            fields["source"] = {"type": source_type}
+        function(*args, fields=fields, **kwargs)
 
     names: list[str] = []
     for option in reversed(_OPTIONS):

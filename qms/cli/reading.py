@@ -7,7 +7,7 @@ import click
 
 from qms.cli import output
 from qms.cli.arguments import Verb, shared_options
-from qms.cli.target import Asked, open_session
+from qms.cli.target import Asked, Session, open_session
 from qms.domain.bodies import LIST_FIELDS, MAIN_FIELDS, Kind
 from qms.domain.flags import Flag
 
@@ -21,11 +21,12 @@ _FLAGS = {
 
 @click.command(cls=Verb, example="memoryctl get default:release-train")
 @click.option("--summary", is_flag=True, help="Only what it says, in a few sentences.")
+@click.option("--links", is_flag=True, help="Only its relations and those that lead to it.")
 @click.argument("entry_id", metavar="ID")
 @shared_options
-def get(asked: Asked, entry_id: str, summary: bool) -> None:
+def get(asked: Asked, entry_id: str, summary: bool, links: bool) -> None:
     """Show one memory, by its id."""
-    command: str = "getEntry"
+    command: str = "getLinks" if links else "getEntry"
     request: dict[str, Any] = {"id": entry_id}
     if summary:
         command, request = "summaries", {"ids": [entry_id]}
@@ -35,10 +36,22 @@ def get(asked: Asked, entry_id: str, summary: bool) -> None:
         output.answer(found)
     elif summary:
         output.text(found["summaries"][0]["summary"])
+    elif links:
+        _show_links(found["links"])
     else:
         show(found["entry"], found["version"])
     for flag in found.get("flags", ()):
         output.warning(_FLAGS.get(flag, flag))
+
+
+def find(session: Session, entry_id: str) -> dict[str, Any]:
+    """Return what the API answers about a memory.
+
+    Raises:
+        NotFoundError: there is none of that id.
+    """
+    found: dict[str, Any] = session.call(session.project_of(entry_id), "getEntry", {"id": entry_id})
+    return found
 
 
 def show(entry: Mapping[str, Any], version: str | None = None) -> None:
@@ -51,6 +64,14 @@ def show(entry: Mapping[str, Any], version: str | None = None) -> None:
         if value is not None and name not in ("schemaVersion", "project"):
             _field(name, value)
     _show_body(entry.get("kind", ""), entry.get("body", {}))
+
+
+def _show_links(links: list[dict[str, Any]]) -> None:
+    if not links:
+        output.note("nothing found")
+        return
+    rows = [(one["sourceId"], one["type"], one["targetId"], one.get("title", "")) for one in links]
+    output.table(("FROM", "TYPE", "TO", "TITLE"), rows, flexible=3)
 
 
 def _show_body(kind: str, body: Any) -> None:

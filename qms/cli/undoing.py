@@ -7,6 +7,8 @@ import click
 
 from qms.cli import output
 from qms.cli.arguments import Verb, shared_options
+from qms.cli.fields import wire_fields
+from qms.cli.listing import filter_options
 from qms.cli.moments import moment_option, wire_text
 from qms.cli.removing import is_wanted, removal_options
 from qms.cli.target import Asked, Session, open_session
@@ -51,6 +53,7 @@ def restore(asked: Asked, entry_id: str, version: str | None) -> None:
 @moment_option("--since", is_past=True, help="Only what the author made since; 2d means days ago.")
 @click.option("--id", "ids", metavar="ID", multiple=True, help="These memories.")
 @click.option("--undo", "undo_id", metavar="UNDO", help="Bring back what was forgotten as UNDO.")
+@filter_options
 @removal_options
 @click.argument("pattern", metavar="[WORDS]", required=False)
 @shared_options
@@ -63,10 +66,15 @@ def forget(
     undo_id: str | None,
     dry_run: bool,
     yes: bool,
+    **chosen: Any,
 ) -> None:
-    """Move memories to the archive, by words, ids or who made them; --undo brings them back."""
+    """Move memories to the archive, by words, filters or author; --undo brings them back.
+
+    All conditions that are given must hold, and one must be given.
+    """
     wanted = {
         "pattern": pattern,
+        "filter": wire_fields(chosen),
         "author": author,
         "since": None if since is None else wire_text(since),
         "ids": list(ids) or None,

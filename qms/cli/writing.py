@@ -7,6 +7,7 @@ import click
 from qms.cli import output
 from qms.cli.arguments import Verb, read_object, read_text, shared_options
 from qms.cli.fields import KIND_NAMES, KINDS, entry_options
+from qms.cli.reading import find
 from qms.cli.target import Asked, Session, open_session
 from qms.domain.bodies import Kind
 from qms.domain.errors import ConflictError, QmsError, invalid
@@ -165,14 +166,8 @@ def report_each(outcomes: dict[str, Any], *, as_json: bool, is_single: bool) -> 
 
 
 def _is_wanted(session: Session, entry_ids: tuple[str, ...]) -> bool:
-    titles = [f"{entry_id} {_find(session, entry_id)['title']!r}" for entry_id in entry_ids]
+    titles = [f"{entry_id} {find(session, entry_id)['entry']['title']!r}" for entry_id in entry_ids]
     return output.confirm(f"Delete {', '.join(titles)}?")
-
-
-def _find(session: Session, entry_id: str) -> dict[str, Any]:
-    found = session.call(session.project_of(entry_id), "getEntry", {"id": entry_id})
-    entry: dict[str, Any] = found["entry"]
-    return entry
 
 
 def _delete_one(session: Session, entry_id: str, options: dict[str, Any]) -> Any:
@@ -187,7 +182,7 @@ def _delete_one(session: Session, entry_id: str, options: dict[str, Any]) -> Any
 
 def _try_one(session: Session, entry_id: str, options: dict[str, Any]) -> Any:
     try:
-        entry = _find(session, entry_id)
+        entry = find(session, entry_id)["entry"]
     except QmsError as error:
         return error
     if entry.get("isPermanent") and not options["force"]:

@@ -1,4 +1,4 @@
-"""`memoryctl search`, on a server and on files."""
+"""`memoryctl search` and `recall`, on a server and on files."""
 
 import json
 
@@ -28,3 +28,34 @@ def test_explain_prints_the_stages(ctl: Terminal) -> None:
     ctl.remember("The lighthouse keeper is called Ada", "--id", "keeper")
 
     assert "fused" in ctl.ok("search", "lighthouse", "--explain").out
+
+
+def test_recall_takes_any_word_and_counts_as_use(ctl: Terminal) -> None:
+    ctl.remember("The lighthouse keeper is called Ada", "--id", "keeper", "--retention", "mid")
+    ctl.remember("Buy milk", "--id", "milk", "--namespace", "home")
+
+    found = ctl.ok("recall", "who keeps the lighthouse", "--json").json
+    others = ctl.ok("recall", "lighthouse milk", "--namespace", "home", "--no-touch", "--json").json
+
+    assert found["results"][0]["entry"]["id"] == "default:keeper"
+    assert "default:keeper" in found["touched"]
+    assert ([one["entry"]["id"] for one in others["results"]], others["touched"]) == (
+        ["default:milk"],
+        [],
+    )
+
+
+def test_the_fifth_recall_promotes_across_command_lines(ctl: Terminal) -> None:
+    ctl.remember("The lighthouse keeper is called Ada", "--id", "keeper", "--retention", "mid")
+
+    for _ in range(5):
+        assert "keeper" in ctl.ok("recall", "lighthouse").out
+
+    assert "ttlUtc" not in ctl.ok("get", "keeper", "--json").json["entry"]
+
+
+def test_recall_answers_in_rows_on_request(ctl: Terminal) -> None:
+    ctl.remember("The lighthouse keeper is called Ada", "--id", "keeper")
+
+    assert "keeper" in ctl.ok("recall", "lighthouse", "--format", "toonCompact").out
+    assert ctl("recall", "lighthouse", "--limit", "51").code == 2

@@ -33,6 +33,23 @@ def test_what_an_author_made_is_forgotten_and_comes_back(ctl: Terminal) -> None:
     assert set(ctl.ok("forget", "--undo", undo).out.split()) == made
 
 
+def test_what_matches_words_and_filters_is_forgotten(ctl: Terminal) -> None:
+    for name, namespace in (("a", "app"), ("b", "other"), ("c", "app")):
+        ctl.remember("old stuff", "--id", name, "--namespace", namespace, "--retention", "short")
+    ctl.ok("promote", "c")
+    conditions = ("old stuff", "--namespace", "app", "--retention", "short")
+
+    assert ctl("forget", "--yes").code == 2
+    trial = ctl.ok("forget", *conditions, "--dry-run", "--json").json
+    ctl.ok("forget", *conditions, "--yes")
+
+    assert trial["ids"] == ["default:a"]
+    assert {one["id"] for one in ctl.ok("list", "--json").json["items"]} == {
+        "default:b",
+        "default:c",
+    }
+
+
 def test_a_secret_is_erased_from_every_file(ctl: Terminal) -> None:
     made = ctl.remember("the password is xyzzyplugh")
     ctl.ok("backup", "--mode", "full", "--wait")

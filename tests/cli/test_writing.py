@@ -36,6 +36,7 @@ def test_remember_fills_every_field_that_has_an_option(ctl: Terminal) -> None:
         "--priority", "9", "--confidence", "0.5", "--pinned", "--permanent",
         "--curation-tier", "canonical", "--retention", "mid", "--ttl", "2099-12-31",
         "--epic-slug", "e", "--epic-case", "c", "--metadata", "a=1", "--metadata", "b=x=y",
+        "--source-type", "cli",
     )  # fmt: skip
 
     entry = ctl.ok("get", "full", "--json").json["entry"]
@@ -44,7 +45,7 @@ def test_remember_fills_every_field_that_has_an_option(ctl: Terminal) -> None:
         "title": "T", "tags": ["a"], "keywords": ["k"], "namespace": "n", "priority": 9,
         "confidence": 0.5, "pinned": True, "isPermanent": True, "curationTier": "canonical",
         "retention": "mid", "ttlUtc": "2099-12-31T00:00:00Z", "epicSlug": "e", "epicCase": "c",
-        "metadata": {"a": 1, "b": "x=y"},
+        "metadata": {"a": 1, "b": "x=y"}, "source": {"type": "cli"},
     }  # fmt: skip
     assert wanted.items() <= entry.items()
 

@@ -15,6 +15,8 @@ GENEROUS = (
     "--bound=group-gain=0",
     "--bound=writes-per-sync=0",
     "--bound=upsert-growth=1e9",
+    "--bound=similar-ratio=1e9",
+    "--bound=checks-ratio=1e9",
     "--bound=load-ratio=1e9",
     "--bound=memory=1e9",
 )
@@ -25,13 +27,14 @@ def run(tmp_path: Path, *arguments: str) -> Result:
 
 
 def test_the_quick_form_prints_a_row_for_every_figure_and_size(tmp_path: Path) -> None:
-    subjects = ("--only=group", "--only=upsert", "--only=loading")
+    subjects = ("--only=group", "--only=upsert", "--only=checks", "--only=loading")
 
     result = run(tmp_path, *GENEROUS, *subjects, "--markdown")
 
     assert result.exit_code == 0, result.output
     assert result.stdout.count("| 64 writers, each write | ") == 2
     assert result.stdout.count("| one upsert, folds apart | ") == 2
+    assert result.stdout.count("| and for contradictions as well | ") == 2
     assert result.stdout.count("| load 20 stores | ") == 2
     assert "0 broken" in result.stdout
     assert list(tmp_path.iterdir()) == []
