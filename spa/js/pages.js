@@ -5,6 +5,7 @@ import { hrefOf } from "./router.js";
 const overview = () => import("./pages/overview.js").then((page) => page.Overview);
 const entries = () => import("./pages/entries.js").then((page) => page.Entries);
 const review = () => import("./pages/review.js").then((page) => page.Review);
+const users = () => import("./pages/users.js").then((page) => page.Users);
 
 /** Every page; `least` is the tier in the project, `isAdmin` says the server's own admin. */
 export const PAGES = [
@@ -17,6 +18,7 @@ export const PAGES = [
         name: "review", title: "Review", icon: "list-check", load: review,
         group: "Memories", least: "curator",
     },
+    { name: "users", title: "Users and keys", icon: "people", load: users, group: "Server", isAdmin: true },
 ];
 
 /** Return the pages that somebody with this tier, in the server and in the project, may open. */

@@ -14,7 +14,7 @@ MENUS = {
     "reader": ["Overview", "Entries"],
     "writer": ["Overview", "Entries"],
     "curator": ["Overview", "Entries", "Review"],
-    "admin": ["Overview", "Entries", "Review"],
+    "admin": ["Overview", "Entries", "Review", "Users and keys"],
 }
 
 
