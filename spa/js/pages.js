@@ -6,6 +6,7 @@ const overview = () => import("./pages/overview.js").then((page) => page.Overvie
 const entries = () => import("./pages/entries.js").then((page) => page.Entries);
 const review = () => import("./pages/review.js").then((page) => page.Review);
 const users = () => import("./pages/users.js").then((page) => page.Users);
+const projects = () => import("./pages/projects.js").then((page) => page.Projects);
 
 /** Every page; `least` is the tier in the project, `isAdmin` says the server's own admin. */
 export const PAGES = [
@@ -18,6 +19,7 @@ export const PAGES = [
         name: "review", title: "Review", icon: "list-check", load: review,
         group: "Memories", least: "curator",
     },
+    { name: "projects", title: "Projects", icon: "folder2-open", load: projects, group: "Server" },
     { name: "users", title: "Users and keys", icon: "people", load: users, group: "Server", isAdmin: true },
 ];
 

@@ -16,6 +16,7 @@ PLACES = {
     "Overview": "#/overview",
     "Entries": "#/entries/projA",
     "Review": "#/review/projA",
+    "Projects": "#/projects",
     "Users and keys": "#/users",
 }
 THEMES = {"light": False, "dark": True}

@@ -86,6 +86,13 @@ export function Select({ label, value, options, onPick, isSmall, ...rest }) {
     </select>`;
 }
 
+export function Check({ label, value, onChange }) {
+    return html`<label class="form-check">
+        <input class="form-check-input" type="checkbox" checked=${value} onChange=${(event) => onChange(event.target.checked)} />
+        <span class="form-check-label">${label}</span>
+    </label>`;
+}
+
 /** Words as chips, one added with Enter or a comma. */
 export function TagField({ values, onChange, label, ...attributes }) {
     const [typed, setTyped] = useState("");
