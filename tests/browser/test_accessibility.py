@@ -18,6 +18,8 @@ PLACES = {
     "Review": "#/review/projA",
     "Projects": "#/projects",
     "Users and keys": "#/users",
+    "Problems": "#/problems",
+    "Configuration": "#/configuration",
 }
 THEMES = {"light": False, "dark": True}
 

@@ -14,7 +14,15 @@ MENUS = {
     "reader": ["Overview", "Entries", "Projects"],
     "writer": ["Overview", "Entries", "Projects"],
     "curator": ["Overview", "Entries", "Review", "Projects"],
-    "admin": ["Overview", "Entries", "Review", "Projects", "Users and keys"],
+    "admin": [
+        "Overview",
+        "Entries",
+        "Review",
+        "Projects",
+        "Users and keys",
+        "Problems",
+        "Configuration",
+    ],
 }
 
 

@@ -5,6 +5,7 @@ import { html, useEffect, useId, useState } from "../view.js";
 import { Icon, kindIcon } from "./icon.js";
 import { say } from "./toasts.js";
 
+const TYPING_MS = 250;
 const TIER_TONES = { canonical: "canonical", curated: "good", provisional: "" };
 const ACCESS_TONES = { admin: "accent", curator: "good" };
 
@@ -91,6 +92,18 @@ export function Check({ label, value, onChange }) {
         <input class="form-check-input" type="checkbox" checked=${value} onChange=${(event) => onChange(event.target.checked)} />
         <span class="form-check-label">${label}</span>
     </label>`;
+}
+
+/** A filter that is typed; it counts a moment after the last key. */
+export function TextFilter({ label, value = "", onPick }) {
+    const [text, setText] = useState(value);
+    useEffect(() => setText(value), [value]);
+    useEffect(() => {
+        const timer = text.trim() !== value && setTimeout(() => onPick(text.trim()), TYPING_MS);
+        return () => clearTimeout(timer);
+    }, [text]);
+    return html`<input class="form-control form-control-sm" type="search" aria-label=${label} placeholder=${label}
+        value=${text} onInput=${(event) => setText(event.target.value)} />`;
 }
 
 /** Words as chips, one added with Enter or a comma. */
