@@ -1,5 +1,8 @@
 // The only module that speaks with the server.
 
+const MCP_REVISION = "2026-07-28";
+const MCP_META = "io.modelcontextprotocol/";
+
 /** What the server, or the way to it, says went wrong. */
 export class ApiError extends Error {
     constructor(status, { code, message, details }) {
@@ -38,6 +41,31 @@ export function publicDocument(path) {
     return send("GET", path, {});
 }
 
+/** Ask a project over MCP as a client with this key does: without the session, which is not valid there. */
+export async function askAsClient(project, key, method) {
+    const meta = { [`${MCP_META}protocolVersion`]: MCP_REVISION, [`${MCP_META}clientCapabilities`]: {} };
+    const response = await reach(`/mcp/${encodeURIComponent(project)}`, {
+        method: "POST",
+        headers: {
+            "Content-Type": "application/json",
+            Accept: "application/json, text/event-stream",
+            Authorization: `Bearer ${key}`,
+            "MCP-Protocol-Version": MCP_REVISION,
+            "Mcp-Method": method,
+        },
+        body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params: { _meta: meta } }),
+        credentials: "omit",
+    });
+    const answer = await response.json().catch(() => ({}));
+    if (!answer.result) {
+        throw new ApiError(response.status, {
+            code: "internal",
+            message: answer.error?.message ?? `The server answered with status ${response.status}.`,
+        });
+    }
+    return answer.result;
+}
+
 /** Return a path of several parts, each of which may hold any character. */
 export function pathOf(...parts) {
     return parts.map(encodeURIComponent).join("/");
@@ -56,21 +84,23 @@ async function send(method, address, { body }) {
     if (method !== "GET" && csrfToken !== null) {
         headers["X-CSRF-Token"] = csrfToken;
     }
-    let response;
+    return read(await reach(address, {
+        method,
+        headers,
+        body: body === undefined ? undefined : JSON.stringify(body),
+        credentials: "same-origin",
+    }));
+}
+
+async function reach(address, options) {
     try {
-        response = await fetch(address, {
-            method,
-            headers,
-            body: body === undefined ? undefined : JSON.stringify(body),
-            credentials: "same-origin",
-        });
+        return await fetch(address, options);
     } catch {
         throw new ApiError(0, {
             code: "unreachable",
             message: "The server does not answer. Check that it runs, then try again.",
         });
     }
-    return read(response);
 }
 
 async function read(response) {

@@ -5,6 +5,10 @@ import { hrefOf } from "./router.js";
 const overview = () => import("./pages/overview.js").then((page) => page.Overview);
 const entries = () => import("./pages/entries.js").then((page) => page.Entries);
 const review = () => import("./pages/review.js").then((page) => page.Review);
+const users = () => import("./pages/users.js").then((page) => page.Users);
+const projects = () => import("./pages/projects.js").then((page) => page.Projects);
+const problems = () => import("./pages/problems.js").then((page) => page.Problems);
+const configuration = () => import("./pages/configuration.js").then((page) => page.Configuration);
 
 /** Every page; `least` is the tier in the project, `isAdmin` says the server's own admin. */
 export const PAGES = [
@@ -17,6 +21,10 @@ export const PAGES = [
         name: "review", title: "Review", icon: "list-check", load: review,
         group: "Memories", least: "curator",
     },
+    { name: "projects", title: "Projects", icon: "folder2-open", load: projects, group: "Server" },
+    { name: "users", title: "Users and keys", icon: "people", load: users, group: "Server", isAdmin: true },
+    { name: "problems", title: "Problems", icon: "exclamation-triangle", load: problems, group: "Server", isAdmin: true },
+    { name: "configuration", title: "Configuration", icon: "sliders", load: configuration, group: "Server", isAdmin: true },
 ];
 
 /** Return the pages that somebody with this tier, in the server and in the project, may open. */

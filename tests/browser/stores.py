@@ -2,7 +2,11 @@
 
 from typing import Any
 
+from tests.browser.person import Person
 from tests.support.server import Client
+
+HANDMADE = "img[src=x], main svg[onload], iframe, [onerror], a[href^='javascript:']"
+"""What the page would hold if stored text had become markup."""
 
 
 def ids_of(client: Client) -> list[str]:
@@ -21,3 +25,9 @@ def remember(client: Client, title: str, **fields: Any) -> str:
     entry = {"kind": "fact", "title": title, "body": {"statement": f"{title} is so"}, **fields}
     stored: str = client("upsertEntry", entry=entry)["id"]
     return stored
+
+
+def lacks_markup(person: Person) -> None:
+    """Check that nothing of what is shown has become markup, and that none of it ran."""
+    assert person.page.locator(HANDMADE).count() == 0
+    assert "Quick Memory Server" in person.page.title()

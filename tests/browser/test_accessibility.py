@@ -16,6 +16,10 @@ PLACES = {
     "Overview": "#/overview",
     "Entries": "#/entries/projA",
     "Review": "#/review/projA",
+    "Projects": "#/projects",
+    "Users and keys": "#/users",
+    "Problems": "#/problems",
+    "Configuration": "#/configuration",
 }
 THEMES = {"light": False, "dark": True}
 

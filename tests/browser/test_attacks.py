@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 
 from tests.browser.conftest import People
 from tests.browser.person import Person
-from tests.browser.stores import ids_of, remember
+from tests.browser.stores import HANDMADE, ids_of, remember
 from tests.support.server import Client, ServerProcess
 
 MARKUP = [
@@ -20,7 +20,6 @@ MARKUP = [
     "javascript:document.title='owned'",
     '"><iframe srcdoc="<script>parent.document.title=\'owned\'</script>">',
 ]
-HANDMADE = "img[src=x], main svg[onload], iframe, [onerror], a[href^='javascript:']"
 
 FORM = """<!doctype html><form method="post" action="{action}" enctype="text/plain">
 <input name='{{"entry":{{"kind":"note","body":"forged","x":"' value='"}}}}'></form>"""

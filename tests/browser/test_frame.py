@@ -11,10 +11,18 @@ from tests.support.server import Client
 PHONE = (360, 740)
 
 MENUS = {
-    "reader": ["Overview", "Entries"],
-    "writer": ["Overview", "Entries"],
-    "curator": ["Overview", "Entries", "Review"],
-    "admin": ["Overview", "Entries", "Review"],
+    "reader": ["Overview", "Entries", "Projects"],
+    "writer": ["Overview", "Entries", "Projects"],
+    "curator": ["Overview", "Entries", "Review", "Projects"],
+    "admin": [
+        "Overview",
+        "Entries",
+        "Review",
+        "Projects",
+        "Users and keys",
+        "Problems",
+        "Configuration",
+    ],
 }
 
 

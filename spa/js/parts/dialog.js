@@ -23,8 +23,8 @@ export function Dialog({ title, onClose, isWide, children }) {
     </dialog>`;
 }
 
-/** A form in a dialog: `submit` runs, its refusal is shown, and the dialog closes when it is done. */
-export function FormDialog({ title, label, submit, onClose, isWide, isDangerous, isReady = true, children }) {
+/** A form in a dialog: `submit` runs, its refusal is shown, and the dialog closes, or `onDone` says what follows. */
+export function FormDialog({ title, label, submit, onClose, onDone = onClose, isWide, isDangerous, isReady = true, children }) {
     const [error, setError] = useState(null);
     const [isBusy, setBusy] = useState(false);
     const send = async (event) => {
@@ -33,7 +33,7 @@ export function FormDialog({ title, label, submit, onClose, isWide, isDangerous,
         setError(null);
         try {
             await submit();
-            onClose();
+            onDone();
         } catch (refusal) {
             setError(refusal);
             setBusy(false);

@@ -1,6 +1,6 @@
 // The frame around every page: the menu, who is signed in, the theme, the keys help.
 
-import { hrefOfPage, pagesFor } from "../pages.js";
+import { hrefOfPage, PAGES, pagesFor } from "../pages.js";
 import { go, hrefOf } from "../router.js";
 import { isAdmin, mayIn, projects, session, signOut } from "../session.js";
 import { choose, theme, THEMES } from "../theme.js";
@@ -62,7 +62,8 @@ function Menu({ page, project }) {
 }
 
 function ProjectPicker({ page, project }) {
-    const pick = (slug) => go(page === "review" || page === "archive" || page === "graph" ? page : "entries", [slug]);
+    const isOfProject = PAGES.some((one) => one.name === page && one.least);
+    const pick = (slug) => go(isOfProject ? page : "entries", [slug]);
     const options = projects.value.map(({ slug, name }) => [slug, name]);
     return html`<div class="menu-project">
         <${Select} label="Project" value=${project} options=${options} onPick=${pick} isSmall />

@@ -5,6 +5,7 @@ import { html, useEffect, useId, useState } from "../view.js";
 import { Icon, kindIcon } from "./icon.js";
 import { say } from "./toasts.js";
 
+const TYPING_MS = 250;
 const TIER_TONES = { canonical: "canonical", curated: "good", provisional: "" };
 const ACCESS_TONES = { admin: "accent", curator: "good" };
 
@@ -84,6 +85,25 @@ export function Select({ label, value, options, onPick, isSmall, ...rest }) {
         value=${value} onChange=${(event) => onPick(event.target.value)} ...${rest}>
         ${options.map(([key, text]) => html`<option value=${key} selected=${key === value}>${text}</option>`)}
     </select>`;
+}
+
+export function Check({ label, value, onChange }) {
+    return html`<label class="form-check">
+        <input class="form-check-input" type="checkbox" checked=${value} onChange=${(event) => onChange(event.target.checked)} />
+        <span class="form-check-label">${label}</span>
+    </label>`;
+}
+
+/** A filter that is typed; it counts a moment after the last key. */
+export function TextFilter({ label, value = "", onPick }) {
+    const [text, setText] = useState(value);
+    useEffect(() => setText(value), [value]);
+    useEffect(() => {
+        const timer = text.trim() !== value && setTimeout(() => onPick(text.trim()), TYPING_MS);
+        return () => clearTimeout(timer);
+    }, [text]);
+    return html`<input class="form-control form-control-sm" type="search" aria-label=${label} placeholder=${label}
+        value=${text} onInput=${(event) => setText(event.target.value)} />`;
 }
 
 /** Words as chips, one added with Enter or a comma. */

@@ -1,0 +1,92 @@
+// Configuration: the TOML as it stands, checked while it is typed, compared before it is saved.
+
+import * as api from "../api.js";
+import { parseUnified } from "../line_diff.js";
+import { useLoaded } from "../loading.js";
+import { refresh } from "../session.js";
+import { html, useEffect, useRef, useState } from "../view.js";
+import { CodeEditor } from "../parts/code_editor.js";
+import { Diff } from "../parts/diff.js";
+import { FormDialog } from "../parts/dialog.js";
+import { Card, PageHead } from "../parts/pieces.js";
+import { Loaded, Notice } from "../parts/states.js";
+import { say } from "../parts/toasts.js";
+
+const TYPING_MS = 400;
+
+export function Configuration() {
+    const loaded = useLoaded(() => api.admin("GET", "config"), []);
+    return html`<${PageHead} title="Configuration" about="QuickMemoryServer.toml, with its secrets masked. What is saved is in force at once." />
+    <${Loaded} from=${loaded} what="Loading the configuration">
+        ${(config) => html`<${Editor} key=${config.version} config=${config} onSaved=${loaded.reload} />`}
+    </${Loaded}>`;
+}
+
+function Editor({ config, onSaved }) {
+    const [text, setText] = useState(config.text);
+    const [check, setCheck] = useState(null);
+    const [isComparing, setComparing] = useState(false);
+    useCheck(text, text !== config.text, setCheck);
+    const isChanged = text !== config.text;
+    const error = isChanged ? check?.error : config.error;
+    const warnings = isChanged ? check?.warnings ?? [] : config.warnings;
+    const save = async () => {
+        await api.admin("PUT", "config", { body: { text, ifVersion: config.version } });
+        say("Saved, and in force.");
+        await refresh();
+        onSaved();
+    };
+    return html`<div class="stack-sm">
+        ${error && html`<${Notice} tone="bad" icon="exclamation-triangle">${isChanged ? "" : "The file as it stands is not in force: "}${at(error)}${error.reason}</${Notice}>`}
+        ${warnings.map((one) => html`<${Notice} tone="warn" icon="exclamation-triangle">${at(one)}${one.field}: ${one.reason}</${Notice}>`)}
+        <${Card}><${CodeEditor} text=${text} language="toml" label="The configuration" height="60vh" faults=${faultsOf(text, error)} onInput=${setText} /></${Card}>
+        <div class="actions">
+            <button class="btn btn-primary" disabled=${!isChanged || !check?.valid} onClick=${() => setComparing(true)}>Compare and save</button>
+            <button class="btn btn-quiet" disabled=${!isChanged} onClick=${() => setText(config.text)}>Discard</button>
+            <span class="text-soft small" role="status">${stateOf(isChanged, check)}</span>
+        </div>
+        ${isComparing && html`<${FormDialog} title="Save these changes?" label="Save" isWide submit=${save} onClose=${() => setComparing(false)}>
+            <${Diff} label="What changes" lines=${parseUnified(check.diff)} />
+        </${FormDialog}>`}
+    </div>`;
+}
+
+/** Have the server check the text a moment after the last key. */
+function useCheck(text, isChanged, setCheck) {
+    const latest = useRef(0);
+    useEffect(() => {
+        const turn = ++latest.current;
+        setCheck(null);
+        const timer = isChanged && setTimeout(async () => {
+            const found = await api.admin("POST", "config/validate", { body: { text } })
+                .catch((error) => ({ valid: false, error: { reason: error.message }, warnings: [] }));
+            if (turn === latest.current) {
+                setCheck(found);
+            }
+        }, TYPING_MS);
+        return () => {
+            clearTimeout(timer);
+            latest.current += 1;
+        };
+    }, [text]);
+}
+
+function stateOf(isChanged, check) {
+    if (!isChanged) {
+        return "Nothing is changed.";
+    }
+    return check === null ? "Checking…" : check.valid ? "It can be saved." : "It cannot be saved yet.";
+}
+
+function at({ line }) {
+    return line ? `Line ${line}: ` : "";
+}
+
+function faultsOf(text, error) {
+    if (!error?.line) {
+        return [];
+    }
+    const lines = text.split("\n");
+    const from = lines.slice(0, error.line - 1).reduce((sum, line) => sum + line.length + 1, 0);
+    return [{ from, to: from + (lines[error.line - 1]?.length ?? 0), message: error.reason }];
+}

@@ -1,0 +1,113 @@
+// Users and keys: who is known to the server, what they may do, and the keys that let them in.
+
+import * as api from "../api.js";
+import { plural } from "../formatting.js";
+import { useLoaded } from "../loading.js";
+import { MEANINGS } from "../tiers.js";
+import { html, useState } from "../view.js";
+import { FormDialog } from "../parts/dialog.js";
+import { Icon } from "../parts/icon.js";
+import { KeyDialog } from "../parts/key_dialog.js";
+import { AccessChip, PageHead, Time } from "../parts/pieces.js";
+import { Loaded, Notice } from "../parts/states.js";
+import { say } from "../parts/toasts.js";
+import { ListingDialog, UserDialog } from "../parts/user_dialogs.js";
+
+export function Users() {
+    const loaded = useLoaded(async () => {
+        const [people, keys] = await Promise.all([api.admin("GET", "users"), api.admin("GET", "keys")]);
+        return { users: people.items, version: people.version, keys: keys.items };
+    }, []);
+    const [isAdding, setAdding] = useState(false);
+    return html`<${PageHead} title="Users and keys" about="Who may come in, with which key, and what they may do.">
+        <button class="btn btn-primary" onClick=${() => setAdding(true)}><${Icon} name="plus-lg" /><span>New user</span></button>
+    </${PageHead}>
+    <${Loaded} from=${loaded} what="Loading users">${({ users, keys, version }) => html`<div class="stack">
+        ${users.map((user) => html`<${User} key=${user.name} user=${user} version=${version}
+            keys=${keys.filter((one) => one.user === user.name)} onChange=${loaded.reload} />`)}
+    </div>`}</${Loaded}>
+    ${isAdding && html`<${UserDialog} onClose=${() => setAdding(false)} onDone=${loaded.reload} />`}`;
+}
+
+function User({ user, keys, version, onChange }) {
+    const [dialog, setDialog] = useState(null);
+    const close = () => setDialog(null);
+    const remove = async () => {
+        await api.admin("DELETE", `users/${api.pathOf(user.name)}`, { query: { ifVersion: version } });
+        say(`${user.name} is gone.`);
+        onChange();
+    };
+    const actions = html`<div class="actions">
+        <button class="btn btn-quiet btn-sm" onClick=${() => setDialog("key")}><${Icon} name="key" /><span>New key</span></button>
+        <button class="btn btn-quiet btn-sm" onClick=${() => setDialog("tier")}><${Icon} name="pencil" /><span>Tier</span></button>
+        <button class="btn btn-quiet btn-sm" onClick=${() => setDialog("listing")}><${Icon} name="folder2-open" /><span>Projects</span></button>
+        <button class="btn btn-danger-quiet btn-sm" disabled=${user.isLastAdmin} aria-label=${`Remove ${user.name}`}
+            onClick=${() => setDialog("remove")}><${Icon} name="trash3" /></button>
+    </div>`;
+    return html`<section class="card-box" aria-label=${user.name}>
+        <div class="card-head">
+            <span class="avatar" aria-hidden="true">${user.name.slice(0, 2).toUpperCase()}</span>
+            <div class="card-head-text"><h2>${user.name}</h2><${Listing} user=${user} /></div>
+            ${actions}
+        </div>
+        ${user.isLastAdmin && html`<div class="card-in pb-0"><${Notice} tone="warn" icon="shield-check">
+            The only admin with a key that works: the last key, the tier and the user stay until there is another one.
+        </${Notice}></div>`}
+        <${Keys} keys=${keys} version=${version} onChange=${onChange} />
+        ${dialog === "key" && html`<${KeyDialog} user=${user.name} onClose=${close} onDone=${onChange} />`}
+        ${dialog === "tier" && html`<${UserDialog} user=${user} version=${version} onClose=${close} onDone=${onChange} />`}
+        ${dialog === "listing" && html`<${ListingDialog} user=${user} onClose=${close} onDone=${onChange} />`}
+        ${dialog === "remove" && html`<${FormDialog} title=${`Remove ${user.name}?`} label="Remove" isDangerous submit=${remove} onClose=${close}>
+            <p class="mb-0">All keys of this user stop working at once. What the user wrote stays.</p>
+        </${FormDialog}>`}
+    </section>`;
+}
+
+function Listing({ user }) {
+    const listed = Object.entries(user.permissions);
+    return html`<div class="actions mt-1">
+        <span title=${MEANINGS[user.tier]}><${AccessChip} tier=${user.tier} /></span>
+        ${listed.map(([project, tier]) => html`<span class="chip" key=${project}>${project}: ${tier}</span>`)}
+    </div>`;
+}
+
+function Keys({ keys, version, onChange }) {
+    const [dialog, setDialog] = useState(null);
+    if (keys.length === 0) {
+        return html`<p class="card-in text-soft mb-0">No key yet: this user cannot come in.</p>`;
+    }
+    const revoke = async (key) => {
+        await api.admin("DELETE", `keys/${api.pathOf(key.id)}`, { query: { ifVersion: version } });
+        say("The key no longer works.");
+        onChange();
+    };
+    const close = () => setDialog(null);
+    return html`<div class="table-wrap" tabindex="0" role="region" aria-label=${`Keys of ${keys[0].user}`}>
+        <table class="table-clean">
+            <thead><tr><th>Key</th><th>Made</th><th>Last used</th><th>Ends</th><th><span class="visually-hidden">Actions</span></th></tr></thead>
+            <tbody>${keys.map((key) => html`<tr key=${key.id}>
+                <td>${key.label || html`<span class="text-soft">no label</span>`} <code class="text-soft">${key.id}</code></td>
+                <td><${Time} utc=${key.createdUtc} /></td>
+                <td><${Time} utc=${key.lastUsedUtc} /></td>
+                <td>${endOf(key)}</td>
+                <td class="number"><div class="actions justify-content-end flex-nowrap">
+                    <button class="btn btn-quiet btn-sm" onClick=${() => setDialog({ rotates: key })}>Rotate</button>
+                    <button class="btn btn-danger-quiet btn-sm" onClick=${() => setDialog({ revokes: key })}>Revoke</button>
+                </div></td>
+            </tr>`)}</tbody>
+        </table>
+        ${dialog?.rotates && html`<${KeyDialog} user=${dialog.rotates.user} replaces=${dialog.rotates} onClose=${close} onDone=${onChange} />`}
+        ${dialog?.revokes && html`<${FormDialog} title="Revoke this key?" label="Revoke" isDangerous
+            submit=${() => revoke(dialog.revokes)} onClose=${close}>
+            <p class="mb-0">Whoever uses ${dialog.revokes.label ? `“${dialog.revokes.label}”` : "it"} is shut out at once,
+                and sessions that began with it end. ${keys.length > 1 ? `${plural(keys.length - 1, "other key")} of ${dialog.revokes.user} stays.` : ""}</p>
+        </${FormDialog}>`}
+    </div>`;
+}
+
+function endOf(key) {
+    if (key.isExpired) {
+        return html`<span class="chip bad">expired</span>`;
+    }
+    return key.expiresUtc ? html`<${Time} utc=${key.expiresUtc} />` : html`<span class="text-soft">when revoked</span>`;
+}

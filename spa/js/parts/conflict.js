@@ -1,0 +1,44 @@
+// A conflict copy beside the entry that lives: line by line, with the ways on.
+
+import { diffLines } from "../line_diff.js";
+import { hrefOf } from "../router.js";
+import { mayIn } from "../session.js";
+import { html, useState } from "../view.js";
+import { Diff } from "./diff.js";
+import { FormDialog } from "./dialog.js";
+import { CopyButton, Time } from "./pieces.js";
+
+export function Conflict({ item, onDismiss }) {
+    const { project, conflict, current } = item;
+    const [isDismissing, setDismissing] = useState(false);
+    const lost = pretty(conflict.entry ?? conflict);
+    const title = current?.title ?? conflict.entry?.title ?? conflict.id;
+    return html`<li class="row-item one-column">
+        <div class="stack-sm">
+            <div><strong>${title}</strong>
+                <div class="small text-soft">${project}, ${conflict.reason ?? "an edit by hand came first"}, <${Time} utc=${conflict.writtenUtc} /></div></div>
+            <div class="beside">
+                <div><h3>The copy that gave way</h3><pre class="code-text wraps" tabindex="0" aria-label=${`The copy of ${title}`}>${lost}</pre></div>
+                <div><h3>What lives</h3>${current
+                    ? html`<${Diff} label=${`What lives of ${title}, compared`} lines=${diffLines(lost, pretty(current))} />`
+                    : html`<p class="text-soft">Nothing: the entry was taken out of the file.</p>`}</div>
+            </div>
+            <div class="actions">
+                <${CopyButton} text=${lost} label="Copy the lost version" />
+                ${current && html`<a class="btn btn-quiet btn-sm" href=${hrefOf("entries", [project], { id: conflict.id })}>Open the entry</a>`}
+                ${mayIn(project, "admin") && html`<button class="btn btn-quiet btn-sm" onClick=${() => setDismissing(true)}>Dismiss</button>`}
+            </div>
+        </div>
+        ${isDismissing && html`<${FormDialog} title="Dismiss this copy?" label="Dismiss" submit=${onDismiss} onClose=${() => setDismissing(false)}>
+            <p class="mb-0">It goes to the archive. What lives stays as it is.</p>
+        </${FormDialog}>`}
+    </li>`;
+}
+
+/** Return an entry with its keys in one order, so that only what differs does. */
+function pretty(entry) {
+    const sorted = (_key, value) => (value && typeof value === "object" && !Array.isArray(value)
+        ? Object.fromEntries(Object.keys(value).sort().map((key) => [key, value[key]]))
+        : value);
+    return JSON.stringify(entry, sorted, 2);
+}

@@ -1,0 +1,63 @@
+"""Configuration: edited as text, checked by the server, compared before it is saved."""
+
+import pytest
+from playwright.sync_api import Locator, expect
+
+from tests.browser.person import Person
+from tests.browser.stores import lacks_markup
+from tests.support.server import ServerProcess
+
+MARKUP = "<img src=x onerror=document.title='owned'>"
+
+
+def editor(person: Person) -> Locator:
+    return person.page.get_by_role("textbox", name="The configuration")
+
+
+def append(person: Person, text: str) -> None:
+    editor(person).click()
+    person.page.keyboard.press("Control+End")
+    person.page.keyboard.insert_text(text)
+
+
+def toml(server: ServerProcess) -> str:
+    return (server.root / "QuickMemoryServer.toml").read_text(encoding="utf-8")
+
+
+def test_a_change_is_compared_saved_and_in_force(admin: Person, server: ServerProcess) -> None:
+    admin.visit("Configuration")
+    expect(editor(admin)).to_contain_text("[endpoint.projA]")
+    assert "sha256" in toml(server)
+    assert toml(server).split('sha256 = "')[1][:16] not in admin.page.content()
+
+    append(admin, '\n# by hand\n[endpoint.meadow]\nslug = "meadow"\n')
+    admin.reads("It can be saved.")
+    admin.press("Compare and save")
+    expect(admin.dialog().get_by_label("What changes")).to_contain_text("+ [endpoint.meadow]")
+    admin.dialog().get_by_role("button", name="Save").click()
+
+    admin.reads("Saved, and in force.")
+    assert "# by hand\n[endpoint.meadow]" in toml(server)
+    assert server.call("meadow", "listEntries")["items"] == []
+    admin.visit("Projects")
+    admin.press("Remove meadow")
+    admin.field("Type meadow to confirm").fill("meadow")
+    admin.press("Remove project")
+
+
+@pytest.mark.attack("56")
+def test_what_is_wrong_is_said_with_its_line_and_cannot_be_saved(
+    admin: Person, server: ServerProcess
+) -> None:
+    before = toml(server)
+    admin.visit("Configuration")
+    expect(editor(admin)).to_contain_text("[endpoint.projA]")
+
+    append(admin, f'\n[global.backup]\nkeep = "{MARKUP}"\n')
+
+    expect(admin.page.get_by_role("alert")).to_contain_text("keep")
+    expect(admin.page.get_by_role("button", name="Compare and save")).to_be_disabled()
+    lacks_markup(admin)
+    admin.press("Discard")
+    admin.reads("Nothing is changed.")
+    assert toml(server) == before

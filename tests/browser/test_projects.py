@@ -1,0 +1,111 @@
+"""Projects: made, changed, removed with the name typed, and clients connected to them."""
+
+import pytest
+from playwright.sync_api import Locator, expect
+
+from tests.browser.conftest import People
+from tests.browser.person import Person
+from tests.browser.stores import lacks_markup
+from tests.support.house import key_of
+from tests.support.server import ServerProcess
+
+MARKUP = "<svg onload=document.title='owned'>"
+
+
+def card(person: Person, title: str) -> Locator:
+    return person.page.get_by_role("region", name=title, exact=True)
+
+
+def make_project(person: Person, slug: str, name: str) -> None:
+    person.press("New project")
+    person.field("Slug").fill(slug)
+    person.field("Name").fill(name)
+    person.press("Create project")
+    expect(card(person, name)).to_be_visible()
+
+
+def remove_project(person: Person, slug: str) -> None:
+    person.press(f"Remove {slug}")
+    person.field(f"Type {slug} to confirm").fill(slug)
+    person.press("Remove project")
+
+
+def test_a_project_is_made_changed_and_removed_with_its_name_typed(
+    admin: Person, server: ServerProcess
+) -> None:
+    admin.visit("Projects")
+    make_project(admin, "garden", "The garden")
+    server.call("garden", "upsertEntry", entry={"kind": "note", "body": "roses"})
+
+    admin.press("Edit garden")
+    admin.dialog().get_by_label("Private: only users who are listed in it").check()
+    admin.dialog().get_by_label("At most entries").fill("500")
+    admin.dialog().get_by_label("graph", exact=True).first.check()
+    admin.press("Save")
+    for text in ("private", "500 entries", "graph"):
+        expect(card(admin, "The garden")).to_contain_text(text)
+    admin.press("Remove garden")
+    expect(admin.dialog().get_by_role("button", name="Remove project")).to_be_disabled()
+    admin.field("Type garden to confirm").fill("garden")
+    admin.press("Remove project")
+
+    expect(card(admin, "The garden")).to_have_count(0)
+    kept = list(server.root.glob("Backups/*-removed/garden/entries.jsonl"))
+    assert len(kept) == 1
+    assert "roses" in kept[0].read_text(encoding="utf-8")
+
+
+def test_a_client_is_connected_with_a_snippet_and_a_live_test(admin: Person) -> None:
+    admin.expects("status of 401")
+    admin.visit("Projects")
+    card(admin, "projA").get_by_role("button", name="Connect").click()
+    snippet = admin.dialog().get_by_label("The snippet")
+
+    for client, sign in (
+        ("claude-code", "claude mcp add --transport http"),
+        ("claude-desktop", '"bridge"'),
+        ("cursor", "mcpServers"),
+        ("vscode", '"servers"'),
+        ("codex", "bearer_token_env_var"),
+        ("gemini", "httpUrl"),
+        ("windsurf", "serverUrl"),
+    ):
+        admin.dialog().get_by_label("Client", exact=True).select_option(client)
+        expect(snippet).to_contain_text(sign)
+    admin.dialog().get_by_label("Way").select_option("bridge")
+    expect(snippet).to_contain_text("QMS_KEY")
+    admin.field("Key for this client").fill("qms_wrong")
+    admin.press("Test the connection")
+    expect(admin.dialog().get_by_role("alert")).to_be_visible()
+    admin.press("Make a key")
+    expect(snippet).to_contain_text("qms_")
+    admin.press("Test the connection")
+
+    admin.reads("It works: the server offers")
+
+
+def test_whoever_is_no_admin_connects_but_changes_nothing(people: People) -> None:
+    person = people.signed_in("reader")
+    person.visit("Projects")
+    expect(card(person, "projA")).to_contain_text("reader")
+    expect(card(person, "closed")).to_have_count(0)
+    expect(person.page.get_by_role("button", name="New project")).to_have_count(0)
+    expect(person.page.get_by_role("button", name="Edit projA")).to_have_count(0)
+
+    card(person, "projA").get_by_role("button", name="Connect").click()
+    expect(person.page.get_by_role("button", name="Make a key")).to_have_count(0)
+    person.field("Key for this client").fill(key_of("reader"))
+    person.press("Test the connection")
+
+    person.reads("It works: the server offers")
+
+
+@pytest.mark.attack("56")
+def test_markup_in_the_name_of_a_project_is_text(admin: Person) -> None:
+    admin.visit("Projects")
+    make_project(admin, "marked", MARKUP)
+
+    lacks_markup(admin)
+
+    remove_project(admin, "marked")
+    expect(card(admin, MARKUP)).to_have_count(0)
