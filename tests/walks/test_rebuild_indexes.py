@@ -43,7 +43,7 @@ def test_a_panic_of_a_search_has_the_indexes_made_anew(
         raise PanicException
 
     with monkeypatch.context() as patch:
-        patch.setattr("qms.index.keyword.KeywordIndex.search", failing)
+        patch.setattr("qms.index.keyword.KeywordIndex.find", failing)
         failure = as_admin.fails("searchEntries", query={"text": "apple"})
 
     assert failure.code == "unavailable"
