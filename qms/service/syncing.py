@@ -8,7 +8,7 @@ from msgspec import UNSET, UnsetType
 
 from qms.codec.documents import check, encode_checked, normalise, version_of
 from qms.domain.entry import Document
-from qms.domain.errors import ConflictError, QmsError, invalid
+from qms.domain.errors import ConflictError, QmsError, StorageFullError, invalid
 from qms.domain.lifecycle import is_expired
 from qms.files.peers import PeerBase
 from qms.ingest.sync_rule import Kind, Standing, Trace
@@ -161,7 +161,11 @@ def sync_base(call: Call, request: SyncBaseRequest) -> SyncBase:
         if not isinstance(request.store_id, str) or not isinstance(request.versions, dict):
             raise invalid("versions", "and storeId are needed with a token")
         base = PeerBase(request.token, request.versions)
-        peers.remember(request.store_id, request.peer, base)
+        try:
+            peers.remember(request.store_id, request.peer, base)
+        except OSError as error:
+            reason = error.strerror or type(error).__name__
+            raise StorageFullError(f"what is common cannot be kept now: {reason}") from error
         return SyncBase(token=base.token, versions={})
     found = peers.base(request.peer)
     if found is None:

@@ -27,7 +27,7 @@ RELATIONS_PER_ENTITY = 10
 
 def read_graph(call: Call, _request: NoArguments) -> Spoken:
     """Return the whole graph, or the part of it that was changed last."""
-    return _graph(call, lambda _: True, is_whole=True)
+    return _graph(call, _entities(call), is_whole=True)
 
 
 def search_nodes(call: Call, request: SearchNodesRequest) -> Spoken:
@@ -38,13 +38,16 @@ def search_nodes(call: Call, request: SearchNodesRequest) -> Spoken:
         texts = (entity.name, entity.entity_type, *entity.observations)
         return any(wanted in text.lower() for text in texts)
 
-    return _graph(call, holds)
+    return _graph(call, _entities(call), holds)
 
 
 def open_nodes(call: Call, request: OpenNodesRequest) -> Spoken:
     """Return the entities of these names, and their relations."""
     names = frozenset(request.names)
-    return _graph(call, lambda entity: entity.name in names)
+    records = _entities(call)
+    # Titles are at hand, while every other field has to be decoded.
+    named = [record for record in records if record.header.title in names]
+    return _graph(call, records, candidates=named)
 
 
 def entity_of(document: Document) -> Entity:
@@ -57,12 +60,18 @@ def entity_of(document: Document) -> Entity:
     )
 
 
-def _graph(call: Call, is_wanted: Callable[[Entity], bool], *, is_whole: bool = False) -> Spoken:
+def _graph(
+    call: Call,
+    records: list[Record],
+    is_wanted: Callable[[Entity], bool] = lambda _: True,
+    *,
+    candidates: list[Record] | None = None,
+    is_whole: bool = False,
+) -> Spoken:
     """Return the wanted entities, and the relations that begin or end at one of them."""
-    records = _entities(call)
     found: dict[str, Entity] = {}
     ends: set[str] = set()
-    for record in records:
+    for record in records if candidates is None else candidates:
         document = record.document()
         if not is_placeholder(document):
             entity = entity_of(document)
