@@ -1,7 +1,7 @@
 """The formats of an answer: JSON, or rows of TOON with the columns that each form shows."""
 
 from bisect import bisect_right
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any, TypeVar
 
 import msgspec
@@ -9,6 +9,7 @@ import msgspec
 from qms.codec.documents import instant_text
 from qms.codec.toon import head_line, header_line, row_line
 from qms.domain.bodies import main_text
+from qms.domain.entry import FIELD_DEFAULTS
 from qms.domain.flags import flags_of
 from qms.domain.queries import Format, Include
 from qms.search.budget import tokens
@@ -28,8 +29,12 @@ _COLUMNS = {
         *("id", "kind", "title", "curationTier", "pinned", "retention", "namespace", "priority"),
         *("confidence", "tags", "agentId", "createdUtc", "updatedUtc"),
     ),
-    Format.TOON_COMPACT: ("id", "kind", "title", "curationTier", "tags"),
+    Format.TOON_COMPACT: (
+        *("id", "kind", "title", "curationTier", "retention", "namespace", "priority", "tags"),
+    ),
 }
+_USUAL = {name: FIELD_DEFAULTS[name] for name in ("curationTier", "retention", "priority")}
+"""What an empty cell of a compact row stands for: most entries are of the usual kind."""
 
 
 class EntryTable:
@@ -45,6 +50,8 @@ class EntryTable:
     def row(self, record: Record, **extra: Any) -> str:
         """Return the row of an entry."""
         cells = {**_cells(record), **extra}
+        if self._form is Format.TOON_COMPACT:
+            cells.update((name, None) for name, usual in _USUAL.items() if cells[name] == usual)
         if self._has_text:
             cells["text"] = main_text(record.header.kind, record.document()["body"])
         if "flags" in self.columns:
@@ -97,7 +104,7 @@ def with_table(
     return msgspec.structs.replace(rendered, text="\n".join(lines))
 
 
-def _cells(record: Record) -> Mapping[str, Any]:
+def _cells(record: Record) -> dict[str, Any]:
     header = record.header
     return {
         "id": header.id,

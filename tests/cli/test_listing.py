@@ -119,8 +119,8 @@ def test_a_format_prints_what_the_api_answers(ctl: Terminal) -> None:
 
     assert rows[0].startswith("count:1|nextCursor:")
     assert rows[1:] == [
-        "memories[id|kind|title|curationTier|tags]:",
-        "default:second|note|The second|provisional|",
+        "memories[id|kind|title|curationTier|retention|namespace|priority|tags]:",
+        "default:second|note|The second|||||",
     ]
     assert ctl.ok("list", "--format", "json").json == ctl.ok("list", "--json").json
     assert ctl("list", "--format", "toon", "--all").code == 2
