@@ -4,12 +4,17 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 import click
 
+from qms.cli.identity import named_agent
 from qms.domain.errors import QmsError
 from qms.runtime.root import find_root
 from qms.version import __version__
+
+if TYPE_CHECKING:
+    from qms.host.stdio.home import Wanted
 
 # What a command needs is imported by that command: a bridge starts ten times as fast as a server.
 
@@ -54,15 +59,15 @@ def mcp(root: str | None, project: str, toolsets: str | None) -> None:
 
     It speaks MCP on standard input and output until the client closes its end. When a server owns
     the root, the client is connected to that one; else this process owns the root meanwhile. With
-    a key in QMS_KEY the client is that user, else `local`, who may write.
+    a key in QMS_KEY the client is that user, else `local`, who may write. QMS_AGENT_ID names the
+    author of what it writes; else the client's own name does.
 
     Example: qms mcp --root ~/memory --project projA
     """
-    from qms.host.stdio.home import Wanted
     from qms.host.stdio.running import serve_root
 
     with _reporting():
-        serve_root(find_root(root), Wanted(project=project, toolsets=toolsets, key=_key()))
+        serve_root(find_root(root), _wanted(project, toolsets))
 
 
 @main.command()
@@ -73,20 +78,23 @@ def bridge(url: str | None, project: str, toolsets: str | None) -> None:
     """Connect the MCP client that started this program to a running server.
 
     It speaks MCP on standard input and output until the client closes its end, and goes on when the
-    server starts anew. The key is taken from QMS_KEY.
+    server starts anew. The key is taken from QMS_KEY, the author of what is written from
+    QMS_AGENT_ID; else the client's own name is it.
 
     Example: QMS_KEY=qms_… qms bridge --url http://127.0.0.1:5080 --project projA
     """
-    from qms.host.stdio.home import Wanted
     from qms.host.stdio.running import bridge as run_bridge
 
     chosen = url or os.environ.get("QMS_URL") or "http://127.0.0.1:5080"
     with _reporting():
-        run_bridge(chosen, Wanted(project=project, toolsets=toolsets, key=_key()))
+        run_bridge(chosen, _wanted(project, toolsets))
 
 
-def _key() -> str | None:
-    return os.environ.get(KEY_VARIABLE) or None
+def _wanted(project: str, toolsets: str | None) -> "Wanted":
+    from qms.host.stdio.home import Wanted
+
+    key = os.environ.get(KEY_VARIABLE) or None
+    return Wanted(project=project, toolsets=toolsets, key=key, agent_id=named_agent())
 
 
 @contextmanager

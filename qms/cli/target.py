@@ -12,17 +12,17 @@ import msgspec
 
 from qms.cli import output
 from qms.cli.backend import Backend
+from qms.cli.identity import named_agent
 from qms.cli.local import Local
 from qms.cli.projects import guess_project
 from qms.cli.remote import Remote
-from qms.domain.entry import AGENT_ID, split_id
+from qms.domain.entry import split_id
 from qms.domain.errors import ConflictError, NotFoundError, UnavailableError, invalid
 from qms.fsio import lock
 from qms.runtime.root import CONFIGURATION_NAME, LOCK_PLACE, ROOT_VARIABLE, find_root
 
 URL_VARIABLE = "QMS_URL"
 KEY_VARIABLE = "QMS_KEY"
-AGENT_VARIABLE = "QMS_AGENT_ID"
 
 LOCK_WAIT_S = 10.0
 """How long another memoryctl, or a server that is starting, is waited for."""
@@ -57,10 +57,7 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
         Raises:
             InvalidInputError: what the environment says is no name of an agent.
         """
-        given = os.environ.get(AGENT_VARIABLE) or None
-        if given is not None and not AGENT_ID.fullmatch(given):
-            raise invalid(AGENT_VARIABLE, "must be 1 to 128 of A-Z a-z 0-9 _ - : @ . /")
-        return given
+        return named_agent()
 
     @property
     def names_root(self) -> bool:

@@ -20,14 +20,17 @@ _META = "io.modelcontextprotocol/"
 class StdioClient:
     """One process and what it says; `revision` decides whether it begins with `initialize`."""
 
-    def __init__(self, *arguments: str, key: str = "", revision: str = MODERN) -> None:
+    def __init__(
+        self, *arguments: str, key: str = "", revision: str = MODERN, agent_id: str = ""
+    ) -> None:
         self.revision = revision
         self._process = subprocess.Popen(
             [sys.executable, "-m", "qms.cli.server", *arguments],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            env=os.environ | {"PYTHONWARNDEFAULTENCODING": "0", "QMS_KEY": key},
+            env=os.environ
+            | {"PYTHONWARNDEFAULTENCODING": "0", "QMS_KEY": key, "QMS_AGENT_ID": agent_id},
         )
         self.said: list[Any] = []
         self.errors = b""

@@ -26,6 +26,8 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     toolsets: str | None = None
     key: str | None = None
     """Instead of the key of the machine's owner."""
+    agent_id: str | None = None
+    """Who is named as the author of what the client writes, instead of the client."""
 
 
 class Home:
@@ -91,6 +93,7 @@ class Home:
             key=key,
             project=wanted.project,
             toolsets=wanted.toolsets,
+            agent_id=wanted.agent_id,
             certificate=self._certificate(url),
         )
 

@@ -39,6 +39,7 @@ class Target(msgspec.Struct, frozen=True, kw_only=True):
     key: str
     project: str
     toolsets: str | None = None
+    agent_id: str | None = None
     certificate: Path | None = None
     """The only one that is trusted: that of a server on this machine."""
 
@@ -134,6 +135,8 @@ class Link:
             "Authorization": f"Bearer {self.target.key}",
             "Accept": "text/event-stream" if method == "GET" else f"application/json, {_EVENTS}",
         }
+        if self.target.agent_id is not None:
+            always["X-Agent-Id"] = self.target.agent_id
         if body is not None:
             always["Content-Type"] = "application/json"
         try:

@@ -35,6 +35,7 @@ def bridge(url: str, wanted: Wanted) -> None:
         key=_checked_key(wanted.key),
         project=wanted.project,
         toolsets=wanted.toolsets,
+        agent_id=wanted.agent_id,
     )
     logs.configure(logs.LogOptions())
     _run(lambda: target)

@@ -60,6 +60,25 @@ def test_a_client_of_every_revision_lists_and_calls(server: RunningServer, revis
         assert client.close_input() == 0
 
 
+@pytest.mark.parametrize("revision", [MODERN, SESSION_REVISIONS[0]])
+def test_the_environment_names_the_author_of_what_is_written(
+    server: RunningServer, revision: str
+) -> None:
+    with on_server(
+        server.url, key_of("writer"), revision=revision, agent_id="ai:night-shift"
+    ) as client:
+        stored = client.call("upsertEntry", entry={**NOTE, "title": f"At night, {revision}"})
+
+        assert client.call("getEntry", id=stored["id"])["entry"]["agentId"] == "ai:night-shift"
+
+
+def test_a_name_that_is_none_stops_it_before_it_begins(server: RunningServer) -> None:
+    with on_server(server.url, key_of("writer"), agent_id="two words") as client:
+        assert client.wait() == 2
+
+    assert b"error: QMS_AGENT_ID: " in client.errors
+
+
 def test_many_requests_under_way_are_all_answered(server: RunningServer) -> None:
     with on_server(server.url, ADMIN_KEY) as client:
         asked = [client.request("tools/call", {"name": "health"}) for _ in range(50)]

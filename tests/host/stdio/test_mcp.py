@@ -76,6 +76,14 @@ def test_a_second_one_attaches_to_the_first_and_takes_over_after_it(tmp_path: Pa
             assert second.close_input() == 0
 
 
+def test_the_environment_names_the_author_of_what_is_written(tmp_path: Path) -> None:
+    root = configured(tmp_path / "root", HASHED)
+    with on_root(root, agent_id="ai:night-shift") as client:
+        stored = client.call("upsertEntry", entry=NOTE)
+
+        assert client.call("getEntry", id=stored["id"])["entry"]["agentId"] == "ai:night-shift"
+
+
 def test_it_attaches_to_the_server_that_owns_the_root(tmp_path: Path) -> None:
     server = RunningServer(configured(tmp_path), ADMIN_KEY)
     try:

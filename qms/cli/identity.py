@@ -1,0 +1,20 @@
+"""Who is named as the author of what is written, as the environment says."""
+
+import os
+
+from qms.domain.entry import AGENT_ID
+from qms.domain.errors import invalid
+
+AGENT_VARIABLE = "QMS_AGENT_ID"
+
+
+def named_agent() -> str | None:
+    """Return the agent that the environment names, if any.
+
+    Raises:
+        InvalidInputError: what it says is no name of an agent.
+    """
+    given = os.environ.get(AGENT_VARIABLE) or None
+    if given is not None and not AGENT_ID.fullmatch(given):
+        raise invalid(AGENT_VARIABLE, "must be 1 to 128 of A-Z a-z 0-9 _ - : @ . /")
+    return given
