@@ -68,7 +68,7 @@ def replaced_document(
     for field in GUARDED_FIELDS:
         if field not in given and field in before and not may_set(caller.access, field):
             document[field] = before[field]
-    _keep_author(document, before)
+    keep_author(document, before)
     if document.get("ttlUtc") is None:
         _set_expiry(document, now, rules)
     check(document, rules.project, rules.limits)
@@ -90,7 +90,7 @@ def patched_document(
             raise invalid(field, "cannot be changed by a patch")
     document: Document = merge_patch(before, _with_body_object(patch, before))
     document = _stamped(document, now)
-    _keep_author(document, before)
+    keep_author(document, before)
     if "retention" in patch and "ttlUtc" not in patch:
         _set_expiry(document, now, rules)
     check(document, rules.project, rules.limits)
@@ -122,7 +122,8 @@ def _stamped(document: Document, now: datetime) -> Document:
     return {**document, "timestamps": {**times, "updatedUtc": instant_text(now)}}
 
 
-def _keep_author(document: Document, before: Document) -> None:
+def keep_author(document: Document, before: Document) -> None:
+    """Let an entry have the author that it had before, or none."""
     document.pop("agentId", None)
     if "agentId" in before:
         document["agentId"] = before["agentId"]

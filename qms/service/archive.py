@@ -13,7 +13,7 @@ from qms.domain.errors import ConflictError, NotFoundError, invalid
 from qms.domain.lifecycle import is_expired
 from qms.domain.queries import Page
 from qms.domain.relations import AwareTime
-from qms.ingest.entries import new_document
+from qms.ingest.entries import keep_author, new_document
 from qms.service.answers import EntryAnswer, entry_answer
 from qms.service.calls import Call
 from qms.service.cursors import CursorSigner
@@ -134,6 +134,7 @@ def restore_entry(call: Call, request: RestoreRequest) -> EntryAnswer:
             caller=writing.caller,
             rules=writing.rules,
         )
+        keep_author(document, archived.entry)
         check_create(writing.caller.access, header_of(document))
         check_quota(draft, writing, document, None)
         return draft.put(document)

@@ -168,3 +168,17 @@ def test_the_archive_is_counted_by_reason(
 
     assert found["byReason"] == {"deleted": 1, "expired": 1}
     assert found["bytes"] > 0
+
+
+def test_whoever_restores_a_memory_does_not_become_its_author(house: House) -> None:
+    line = b'{"id": "projA:by-hand", "kind": "note", "title": "By hand", "body": {"text": "x"}}\n'
+    door = house.door("curator")
+    house.store()
+    house.entries_file().write_bytes(line)
+    house.door("admin")("reloadStore")
+    door("deleteEntry", id="by-hand")
+
+    restored = door("restoreEntry", id="by-hand")["entry"]
+
+    assert restored["title"] == "By hand"
+    assert "agentId" not in restored

@@ -1,0 +1,3 @@
+from tests.support.boxes import clock, tmp_store
+
+__all__ = ["clock", "tmp_store"]
