@@ -20,7 +20,7 @@ from qms.domain.entry import Retention, split_id
 )
 @click.argument("entry_ids", metavar="ID...", nargs=-1, required=True)
 @click.option("--title", metavar="TEXT", help="The title of the one; else made of theirs.")
-@click.option("--summary", metavar="TEXT|-", help="Its text; else sentences of the sources.")
+@click.option("--body", metavar="TEXT|-", help="Its text; else sentences of the sources.")
 @click.option(
     "--kind",
     metavar="KIND",
@@ -42,15 +42,15 @@ from qms.domain.entry import Retention, split_id
 def consolidate(
     asked: Asked,
     entry_ids: tuple[str, ...],
-    summary: str | None,
+    body: str | None,
     dry_run: bool,
     yes: bool,
     **wanted: Any,
 ) -> None:
     """Make one memory of 2 to 100; the sources go to the archive."""
     request = {"ids": entry_ids, **wire_fields(wanted)}
-    if summary is not None:
-        request["summary"] = read_text(summary, "summary")
+    if body is not None:
+        request["summary"] = read_text(body, "body")
     with open_session(asked) as session:
         project = session.project_of(entry_ids[0])
         answer = session.call(project, "consolidateEntries", {**request, "dryRun": True})

@@ -171,7 +171,7 @@ def test_consolidate(ctl: Terminal) -> None:
 
     made = ctl.ok(
         "consolidate", "id1", "id2", "id3", "--title", "Summary title",
-        "--summary", "Consolidated content", "--namespace", "my-app", "--yes",
+        "--body", "Consolidated content", "--namespace", "my-app", "--yes",
     ).line  # fmt: skip
 
     one = entry(ctl, made)

@@ -11,7 +11,7 @@ from tests.cli.conftest import Terminal
 def test_two_memories_become_one(ctl: Terminal) -> None:
     ctl.remember("Monday was quiet.", "--id", "a", "--tag", "week", "--priority", "8")
     ctl.remember("Tuesday was loud.", "--id", "b", "--tag", "noise")
-    words = ("consolidate", "a", "b", "--title", "The week", "--summary", "Quiet, then loud.")
+    words = ("consolidate", "a", "b", "--title", "The week", "--body", "Quiet, then loud.")
 
     assert ctl(*words).code == 2
     trial = ctl.ok(*words, "--dry-run", "--json").json
@@ -32,7 +32,7 @@ def test_the_summary_may_come_from_standard_input(
         files.remember(name, "--id", name)
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"both\n"), encoding="utf-8"))
 
-    made = files.ok("consolidate", "a", "b", "--summary", "-", "--yes").line
+    made = files.ok("consolidate", "a", "b", "--body", "-", "--yes").line
 
     assert files.ok("get", made, "--json").json["entry"]["body"]["text"] == "both"
 
