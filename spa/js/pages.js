@@ -9,6 +9,8 @@ const users = () => import("./pages/users.js").then((page) => page.Users);
 const projects = () => import("./pages/projects.js").then((page) => page.Projects);
 const problems = () => import("./pages/problems.js").then((page) => page.Problems);
 const configuration = () => import("./pages/configuration.js").then((page) => page.Configuration);
+const logs = () => import("./pages/logs.js").then((page) => page.Logs);
+const archive = () => import("./pages/archive.js").then((page) => page.Archive);
 
 /** Every page; `least` is the tier in the project, `isAdmin` says the server's own admin. */
 export const PAGES = [
@@ -21,10 +23,12 @@ export const PAGES = [
         name: "review", title: "Review", icon: "list-check", load: review,
         group: "Memories", least: "curator",
     },
+    { name: "archive", title: "Archive", icon: "archive", load: archive, group: "Memories", least: "reader" },
     { name: "projects", title: "Projects", icon: "folder2-open", load: projects, group: "Server" },
     { name: "users", title: "Users and keys", icon: "people", load: users, group: "Server", isAdmin: true },
     { name: "problems", title: "Problems", icon: "exclamation-triangle", load: problems, group: "Server", isAdmin: true },
     { name: "configuration", title: "Configuration", icon: "sliders", load: configuration, group: "Server", isAdmin: true },
+    { name: "logs", title: "Logs and audit", icon: "terminal", load: logs, group: "Server", isAdmin: true },
 ];
 
 /** Return the pages that somebody with this tier, in the server and in the project, may open. */

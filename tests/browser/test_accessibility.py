@@ -20,6 +20,8 @@ PLACES = {
     "Users and keys": "#/users",
     "Problems": "#/problems",
     "Configuration": "#/configuration",
+    "Logs and audit": "#/logs",
+    "Archive": "#/archive/projA",
 }
 THEMES = {"light": False, "dark": True}
 
@@ -71,7 +73,7 @@ def test_no_panel_or_dialog_has_a_barrier(people: People, filled: Client, theme:
     entry_id = filled("searchEntries", query={"text": "Curated"})["results"][0]["entry"]["id"]
 
     person.open_entry(entry_id)
-    for tab in ("Links", "JSON", "Details"):
+    for tab in ("Links", "History", "JSON", "Details"):
         person.page.get_by_role("tab", name=tab).click()
         assert violations(person) == [], tab
     person.search("curated")

@@ -11,17 +11,19 @@ from tests.support.server import Client
 PHONE = (360, 740)
 
 MENUS = {
-    "reader": ["Overview", "Entries", "Projects"],
-    "writer": ["Overview", "Entries", "Projects"],
-    "curator": ["Overview", "Entries", "Review", "Projects"],
+    "reader": ["Overview", "Entries", "Archive", "Projects"],
+    "writer": ["Overview", "Entries", "Archive", "Projects"],
+    "curator": ["Overview", "Entries", "Review", "Archive", "Projects"],
     "admin": [
         "Overview",
         "Entries",
         "Review",
+        "Archive",
         "Projects",
         "Users and keys",
         "Problems",
         "Configuration",
+        "Logs and audit",
     ],
 }
 

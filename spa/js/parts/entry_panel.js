@@ -6,10 +6,11 @@ import { useKeys } from "../keys.js";
 import { useLoaded } from "../loading.js";
 import { setQuery } from "../router.js";
 import { tierIn } from "../session.js";
-import { mayEdit, maySet } from "../tiers.js";
+import { isAtLeast, mayEdit, maySet } from "../tiers.js";
 import { html, useState } from "../view.js";
 import { EntryBody, Value } from "./entry_body.js";
 import { EntryEditor } from "./entry_editor.js";
+import { EntryHistory } from "./entry_history.js";
 import { EntryLinks } from "./entry_links.js";
 import { FormDialog } from "./dialog.js";
 import { Icon } from "./icon.js";
@@ -41,7 +42,8 @@ export function EntryPanel({ project, id, isEditing, onChange }) {
 
 function EntryView({ entry, version, onChange, onRemoved }) {
     const [tab, setTab] = useState("details");
-    const tabs = [["details", "Details"], ["links", "Links"], ["json", "JSON"]];
+    const seesHistory = isAtLeast(tierIn(projectOf(entry.id)), "curator");
+    const tabs = [["details", "Details"], ["links", "Links"], ...(seesHistory ? [["history", "History"]] : []), ["json", "JSON"]];
     return html`<div>
         <${Actions} entry=${entry} version=${version} onChange=${onChange} onRemoved=${onRemoved} />
         <div class="card-in">
@@ -60,6 +62,7 @@ function EntryView({ entry, version, onChange, onRemoved }) {
             </div>
             ${tab === "details" && html`<${Details} entry=${entry} version=${version} />`}
             ${tab === "links" && html`<${EntryLinks} entry=${entry} version=${version} onChange=${onChange} />`}
+            ${tab === "history" && html`<${EntryHistory} entry=${entry} version=${version} onChange=${onChange} />`}
             ${tab === "json" && html`<div class="stack-sm">
                 <pre class="code-text" tabindex="0" aria-label="The entry as JSON">${JSON.stringify(entry, null, 2)}</pre>
                 <div><${CopyButton} text=${JSON.stringify(entry, null, 2)} label="Copy JSON" /></div>
