@@ -11,6 +11,8 @@ const problems = () => import("./pages/problems.js").then((page) => page.Problem
 const configuration = () => import("./pages/configuration.js").then((page) => page.Configuration);
 const logs = () => import("./pages/logs.js").then((page) => page.Logs);
 const archive = () => import("./pages/archive.js").then((page) => page.Archive);
+const backups = () => import("./pages/backups.js").then((page) => page.Backups);
+const graph = () => import("./pages/graph.js").then((page) => page.Graph);
 
 /** Every page; `least` is the tier in the project, `isAdmin` says the server's own admin. */
 export const PAGES = [
@@ -23,9 +25,11 @@ export const PAGES = [
         name: "review", title: "Review", icon: "list-check", load: review,
         group: "Memories", least: "curator",
     },
+    { name: "graph", title: "Graph", icon: "diagram-3", load: graph, group: "Memories", least: "reader" },
     { name: "archive", title: "Archive", icon: "archive", load: archive, group: "Memories", least: "reader" },
     { name: "projects", title: "Projects", icon: "folder2-open", load: projects, group: "Server" },
     { name: "users", title: "Users and keys", icon: "people", load: users, group: "Server", isAdmin: true },
+    { name: "backups", title: "Backups", icon: "hdd-stack", load: backups, group: "Server", isAdmin: true },
     { name: "problems", title: "Problems", icon: "exclamation-triangle", load: problems, group: "Server", isAdmin: true },
     { name: "configuration", title: "Configuration", icon: "sliders", load: configuration, group: "Server", isAdmin: true },
     { name: "logs", title: "Logs and audit", icon: "terminal", load: logs, group: "Server", isAdmin: true },

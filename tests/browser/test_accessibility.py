@@ -22,6 +22,8 @@ PLACES = {
     "Configuration": "#/configuration",
     "Logs and audit": "#/logs",
     "Archive": "#/archive/projA",
+    "Backups": "#/backups",
+    "Graph": "#/graph/projA",
 }
 THEMES = {"light": False, "dark": True}
 

@@ -11,16 +11,18 @@ from tests.support.server import Client
 PHONE = (360, 740)
 
 MENUS = {
-    "reader": ["Overview", "Entries", "Archive", "Projects"],
-    "writer": ["Overview", "Entries", "Archive", "Projects"],
-    "curator": ["Overview", "Entries", "Review", "Archive", "Projects"],
+    "reader": ["Overview", "Entries", "Graph", "Archive", "Projects"],
+    "writer": ["Overview", "Entries", "Graph", "Archive", "Projects"],
+    "curator": ["Overview", "Entries", "Review", "Graph", "Archive", "Projects"],
     "admin": [
         "Overview",
         "Entries",
         "Review",
+        "Graph",
         "Archive",
         "Projects",
         "Users and keys",
+        "Backups",
         "Problems",
         "Configuration",
         "Logs and audit",

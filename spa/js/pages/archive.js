@@ -76,7 +76,7 @@ function Purge({ project, onClose, onDone }) {
         say(`${plural(purged, "version")} gone for good.`);
         onDone();
     };
-    return html`<${FormDialog} title="Let archived versions go for good?" label="Purge" isDangerous isReady=${wouldGo.data?.purged > 0} submit=${submit} onClose=${onClose}>
+    return html`<${FormDialog} title="Let archived versions go for good?" label="Purge" isDangerous isReady=${wouldGo.data?.purged > 0 && !wouldGo.isLoading} submit=${submit} onClose=${onClose}>
         <${Field} label="Older than days">${(field) => html`<input ...${field} class="form-control" type="number" min="0" max="36500" value=${days}
             onInput=${(event) => setDays(Number(event.target.value))} />`}</${Field}>
         <p class="mb-0" role="status">${wouldGo.data ? `${plural(wouldGo.data.purged, "version")} would go. Backups keep theirs.` : "Counting…"}</p>
