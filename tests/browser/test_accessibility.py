@@ -24,6 +24,8 @@ PLACES = {
     "Archive": "#/archive/projA",
     "Backups": "#/backups",
     "Graph": "#/graph/projA",
+    "Disputes": "#/disputes/projA",
+    "Help": "#/help",
 }
 THEMES = {"light": False, "dark": True}
 

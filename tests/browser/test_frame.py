@@ -11,13 +11,23 @@ from tests.support.server import Client
 PHONE = (360, 740)
 
 MENUS = {
-    "reader": ["Overview", "Entries", "Graph", "Archive", "Projects"],
-    "writer": ["Overview", "Entries", "Graph", "Archive", "Projects"],
-    "curator": ["Overview", "Entries", "Review", "Graph", "Archive", "Projects"],
+    "reader": ["Overview", "Entries", "Graph", "Archive", "Projects", "Help"],
+    "writer": ["Overview", "Entries", "Graph", "Archive", "Projects", "Help"],
+    "curator": [
+        "Overview",
+        "Entries",
+        "Review",
+        "Disputes",
+        "Graph",
+        "Archive",
+        "Projects",
+        "Help",
+    ],
     "admin": [
         "Overview",
         "Entries",
         "Review",
+        "Disputes",
         "Graph",
         "Archive",
         "Projects",
@@ -26,6 +36,7 @@ MENUS = {
         "Problems",
         "Configuration",
         "Logs and audit",
+        "Help",
     ],
 }
 

@@ -30,7 +30,7 @@ def centre(store: Client) -> str:
 @pytest.mark.attack("56")
 def test_the_neighbourhood_is_drawn_and_filtered_by_relation(admin: Person, centre: str) -> None:
     admin.open_entry(centre)
-    admin.page.get_by_role("link", name="Graph").last.click()
+    admin.page.get_by_role("link", name="Graph of its neighbours").click()
     expect(admin.heading("Graph")).to_be_visible()
     expect(listed(admin)).to_have_count(3)
     expect(admin.page.locator(".graph canvas").first).to_be_visible()
