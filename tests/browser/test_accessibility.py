@@ -8,25 +8,11 @@ from playwright.sync_api import expect
 
 from tests.browser.conftest import People
 from tests.browser.person import Person
+from tests.browser.places import PLACES
 from tests.browser.stores import remember
 from tests.support.server import Client
 from tools.toolbox import TOOLS, NodeTool, folder_of
 
-PLACES = {
-    "Overview": "#/overview",
-    "Entries": "#/entries/projA",
-    "Review": "#/review/projA",
-    "Projects": "#/projects",
-    "Users and keys": "#/users",
-    "Problems": "#/problems",
-    "Configuration": "#/configuration",
-    "Logs and audit": "#/logs",
-    "Archive": "#/archive/projA",
-    "Backups": "#/backups",
-    "Graph": "#/graph/projA",
-    "Disputes": "#/disputes/projA",
-    "Help": "#/help",
-}
 THEMES = {"light": False, "dark": True}
 
 

@@ -8,6 +8,7 @@ import { Loading } from "./states.js";
 const LIBRARY = "../../vendor/cytoscape-3.34.4.js";
 const STYLE_ID = "__________cytoscape_stylesheet";
 const LABELLED = 60;
+const LARGEST = 1.25;
 
 export function GraphView({ nodes, edges, onOpen }) {
     const host = useRef(null);
@@ -48,11 +49,11 @@ function draw(cytoscape, container, { nodes, edges }) {
     const style = getComputedStyle(container);
     const colour = (name) => style.getPropertyValue(name).trim();
     const tones = { canonical: colour("--canonical"), curated: colour("--good") };
-    return cytoscape({
+    const drawing = cytoscape({
         container,
         elements: [
             ...nodes.map((node) => ({ data: {
-                id: node.id, hops: node.hops, label: shortened(node.title, 28), tone: tones[node.curationTier] ?? colour("--accent"),
+                id: node.id, hops: node.hops, label: shortened(node.title, 24), tone: tones[node.curationTier] ?? colour("--accent"),
             } })),
             ...edges.map((edge, at) => ({ data: { id: `edge-${at}`, source: edge.sourceId, target: edge.targetId, label: edge.type } })),
         ],
@@ -72,10 +73,14 @@ function draw(cytoscape, container, { nodes, edges }) {
         minZoom: .2,
         maxZoom: 4,
     });
+    // A few entries would fill the whole drawing, labels and all.
+    drawing.zoom(Math.min(drawing.zoom(), LARGEST));
+    drawing.center();
+    return drawing;
 }
 
 function layoutFor(nodes) {
     return nodes.some((node) => node.hops === 0)
-        ? { name: "concentric", concentric: (node) => -node.data("hops"), levelWidth: () => 1, minNodeSpacing: 30 }
+        ? { name: "concentric", concentric: (node) => -node.data("hops"), levelWidth: () => 1, minNodeSpacing: 75 }
         : { name: "cose", randomize: false };
 }
