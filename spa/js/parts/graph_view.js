@@ -62,7 +62,9 @@ function draw(cytoscape, container, { nodes, edges }) {
                 "background-color": "data(tone)", label: nodes.length <= LABELLED ? "data(label)" : "", color: colour("--ink"),
                 "font-size": 10, width: 14, height: 14, "text-valign": "bottom", "text-margin-y": 4,
             } },
-            { selector: "node[hops = 0]", style: { width: 26, height: 26, "font-weight": "bold" } },
+            { selector: "node[hops = 0]", style: {
+                width: 26, height: 26, "font-weight": "bold", "text-valign": "top", "text-halign": "right", "text-margin-x": 4, "text-margin-y": -4,
+            } },
             { selector: "edge", style: {
                 width: 1, "line-color": colour("--line-strong"), "target-arrow-color": colour("--line-strong"),
                 "target-arrow-shape": "triangle", "arrow-scale": .7, "curve-style": "bezier",
