@@ -20,7 +20,7 @@ export function Logs() {
     const { query } = place.value;
     const isAudit = query.show === "audit";
     const show = (name) => setQuery({ show: name, text: "", level: "", before: "" });
-    return html`<${PageHead} title="Logs and audit" about=${isAudit ? "Who changed what; each record carries the hash of the one before." : "What the server did, the newest last. No keys, no bodies."} />
+    return html`<${PageHead} title="Logs and audit" about=${isAudit ? "Who changed what; each record carries the hash of the one before." : "What the server did, the newest first. No keys, no bodies."} />
     <div class="tabs mt-0" role="tablist">
         <button type="button" role="tab" aria-selected=${!isAudit} onClick=${() => show("")}>Log</button>
         <button type="button" role="tab" aria-selected=${isAudit} onClick=${() => show("audit")}>Audit</button>
