@@ -90,6 +90,26 @@ def bridge(url: str | None, project: str, toolsets: str | None) -> None:
         run_bridge(chosen, _wanted(project, toolsets))
 
 
+@main.command()
+@click.option("--root", metavar="DIR", help="The new root [beside the usual one, with -demo].")
+def demo(root: str | None) -> None:
+    """Make a root with a few hundred invented memories in three projects, to look around in.
+
+    Nothing that is there is touched: a folder that is a root already is refused.
+
+    Example: qms demo --root ~/memory-demo
+    """
+    from qms.cli.demo import seed
+
+    usual = find_root(None)
+    place = find_root(root) if root else usual.with_name(f"{usual.name}-demo")
+    with _reporting():
+        made = seed(place)
+    _echo(f"entries: {made.entries}")
+    _echo(f"admin key: {made.admin_key}")
+    _echo(f"look around: qms serve --root {place}")
+
+
 def _wanted(project: str, toolsets: str | None) -> "Wanted":
     from qms.host.stdio.home import Wanted
 

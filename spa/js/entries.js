@@ -36,10 +36,10 @@ export async function removeEntry(entry, { version, force, onChange }) {
     });
 }
 
-/** Bring an archived entry back. */
-export async function restore(project, id, onChange) {
+/** Bring an archived entry back: its last version, or the one archived then. */
+export async function restore(project, id, onChange, archivedUtc) {
     try {
-        await api.command(project, "restoreEntry", { id });
+        await api.command(project, "restoreEntry", { id, archivedUtc });
         say("It is back.");
         onChange();
     } catch (error) {

@@ -8,7 +8,7 @@ const LONG = new Set([
 
 /** Return the kinds of entry, in the order of the schema. */
 export function kindsOf(schema) {
-    return schema.$defs.Kind.enum;
+    return resolve(schema, resolve(schema, schema).properties.kind).enum;
 }
 
 /** Return the schema of a kind's body. */
@@ -46,7 +46,7 @@ export function typeOf(schema, field) {
 
 /** Return what is wrong with an entry: `[{ path, message }]`, a path being a list of keys. */
 export function faultsOf(schema, entry) {
-    const written = { ...resolve(schema, schema.$defs.Entry), required: ["kind", "body"] };
+    const written = { ...resolve(schema, schema), required: ["kind", "body"] };
     const faults = [];
     check(schema, written, entry, [], faults);
     if (isObject(entry) && isObject(entry.body)) {

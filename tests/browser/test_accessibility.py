@@ -8,19 +8,11 @@ from playwright.sync_api import expect
 
 from tests.browser.conftest import People
 from tests.browser.person import Person
+from tests.browser.places import PLACES
 from tests.browser.stores import remember
 from tests.support.server import Client
 from tools.toolbox import TOOLS, NodeTool, folder_of
 
-PLACES = {
-    "Overview": "#/overview",
-    "Entries": "#/entries/projA",
-    "Review": "#/review/projA",
-    "Projects": "#/projects",
-    "Users and keys": "#/users",
-    "Problems": "#/problems",
-    "Configuration": "#/configuration",
-}
 THEMES = {"light": False, "dark": True}
 
 
@@ -71,7 +63,7 @@ def test_no_panel_or_dialog_has_a_barrier(people: People, filled: Client, theme:
     entry_id = filled("searchEntries", query={"text": "Curated"})["results"][0]["entry"]["id"]
 
     person.open_entry(entry_id)
-    for tab in ("Links", "JSON", "Details"):
+    for tab in ("Links", "History", "JSON", "Details"):
         person.page.get_by_role("tab", name=tab).click()
         assert violations(person) == [], tab
     person.search("curated")

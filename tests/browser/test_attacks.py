@@ -76,7 +76,7 @@ def test_markup_in_a_memory_is_text_wherever_it_is_shown(admin: Person, store: C
     look()
     for entry_id in ids_of(store):
         admin.open_entry(entry_id)
-        for tab in ("Details", "Links", "JSON"):
+        for tab in ("Details", "Links", "History", "JSON"):
             admin.page.get_by_role("tab", name=tab).click()
             look()
         admin.press("Edit")

@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 from tests.browser.conftest import People
 from tests.browser.person import Person
 from tests.browser.stores import ids_of, remember
-from tests.support.server import Client
+from tests.support.server import Client, ServerProcess
 
 
 def test_a_search_shows_what_was_found_and_why(admin: Person, store: Client) -> None:
@@ -18,7 +18,7 @@ def test_a_search_shows_what_was_found_and_why(admin: Person, store: Client) -> 
     admin.search("index rebuild")
 
     row = admin.rows().first
-    expect(row.get_by_role("link")).to_have_text("Nightly index rebuild")
+    expect(row.get_by_role("link").first).to_have_text("Nightly index rebuild")
     expect(row.locator("mark").first).to_be_visible()
     row.get_by_role("button", name="Why this").click()
     expect(row).to_contain_text("Relevance")
@@ -229,3 +229,32 @@ def test_a_writer_edits_what_nobody_approved_and_nothing_else(
 
     person.reads("Curated one is so")
     expect(person.page.get_by_role("button", name="Edit", exact=True)).to_have_count(0)
+
+
+def test_an_entry_moves_to_another_project(
+    admin: Person, server: ServerProcess, store: Client
+) -> None:
+    entry_id = remember(store, "Wanders")
+    admin.open_entry(entry_id)
+
+    admin.press("Move")
+    admin.dialog().get_by_label("To", exact=True).select_option("projB")
+    admin.dialog().get_by_role("button", name="Move").click()
+
+    admin.reads("It is in projB now.")
+    assert ids_of(store) == []
+    with server.client("projB") as other:
+        moved = ids_of(other)
+        other("forgetEntries", ids=moved)
+    assert [one.partition(":")[2] for one in moved] == [entry_id.partition(":")[2]]
+
+
+def test_a_tag_leads_to_everything_that_has_it(admin: Person, store: Client) -> None:
+    remember(store, "Has it", tags=["harbour"])
+    remember(store, "Has it not")
+    admin.visit("Entries")
+
+    admin.rows().get_by_role("link", name="harbour").click()
+
+    expect(admin.rows()).to_have_count(1)
+    expect(admin.page).to_have_url(re.compile("tag=harbour"))

@@ -5,23 +5,39 @@ from playwright.sync_api import expect
 
 from tests.browser.conftest import People
 from tests.browser.person import Person
+from tests.browser.places import PLACES
 from tests.browser.stores import remember
 from tests.support.server import Client
 
 PHONE = (360, 740)
 
 MENUS = {
-    "reader": ["Overview", "Entries", "Projects"],
-    "writer": ["Overview", "Entries", "Projects"],
-    "curator": ["Overview", "Entries", "Review", "Projects"],
+    "reader": ["Overview", "Entries", "Graph", "Archive", "Projects", "Help"],
+    "writer": ["Overview", "Entries", "Graph", "Archive", "Projects", "Help"],
+    "curator": [
+        "Overview",
+        "Entries",
+        "Review",
+        "Disputes",
+        "Graph",
+        "Archive",
+        "Projects",
+        "Help",
+    ],
     "admin": [
         "Overview",
         "Entries",
         "Review",
+        "Disputes",
+        "Graph",
+        "Archive",
         "Projects",
         "Users and keys",
+        "Backups",
         "Problems",
         "Configuration",
+        "Logs and audit",
+        "Help",
     ],
 }
 
@@ -88,3 +104,14 @@ def test_a_telephone_shows_one_thing_at_a_time(people: People, store: Client) ->
     assert width <= PHONE[0]
     person.press("Close the entry")
     expect(person.page.get_by_role("searchbox")).to_be_visible()
+
+
+def test_no_page_is_wider_than_a_telephone(people: People, store: Client) -> None:
+    remember(store, "Read on the way", tags=["a-rather-long-tag-that-has-to-go-somewhere"])
+    person = people.signed_in(size=PHONE)
+
+    for title, place in PLACES.items():
+        person.open(place)
+        expect(person.heading(title)).to_be_visible()
+        expect(person.page.get_by_role("status", name="Loading")).to_have_count(0)
+        assert person.page.evaluate("document.documentElement.scrollWidth") <= PHONE[0], title

@@ -73,7 +73,7 @@ def test_a_large_deletion_is_taken_back_by_a_person(
 
     admin.reads("The file is written again")
     assert len(ids_of(hand_edited)) == ENTRIES
-    assert len(entries_file(server).read_text(encoding="utf-8").splitlines()) == ENTRIES
+    eventually(lambda: len(entries_file(server).read_text("utf-8").splitlines()) == ENTRIES)
 
 
 def test_a_conflict_copy_stands_beside_what_lives_until_it_is_dismissed(

@@ -5,15 +5,16 @@ import { bodyFieldsOf, faultsOf, kindsOf, pathOfField } from "../../spa/js/entry
 
 const orNull = (schema) => ({ anyOf: [schema, { type: "null" }], default: null });
 const schema = {
+    $ref: "#/$defs/Entry",
     allOf: [
         { if: { properties: { kind: { const: "fact" } } }, then: { properties: { body: { $ref: "#/$defs/Fact" } } } },
     ],
     $defs: {
-        Kind: { enum: ["fact", "note"] },
+        "some.room.Kind": { enum: ["fact", "note"] },
         Entry: {
             type: "object",
             properties: {
-                kind: { $ref: "#/$defs/Kind" }, body: { type: "object" }, title: { type: "string" },
+                kind: { $ref: "#/$defs/some.room.Kind" }, body: { type: "object" }, title: { type: "string" },
                 tags: { type: "array", items: { type: "string" } }, priority: { type: "integer", minimum: 1, maximum: 10 },
                 ttlUtc: orNull({ type: "string", format: "date-time" }),
             },

@@ -56,7 +56,7 @@ function optionsFor(element, series, format) {
         cursor: { y: false },
         padding: [8, 8, 0, 0],
         axes: [
-            { ...axis, grid: { show: false } },
+            { ...axis, grid: { show: false }, space: 70, values: (_plot, splits) => splits.map(clock) },
             { ...axis, size: 52, values: (_plot, values) => values.map(format) },
         ],
         scales: { y: { range: (_plot, _low, high) => [0, Math.max(high * 1.15, 1)] } },
@@ -67,6 +67,12 @@ function optionsFor(element, series, format) {
             fill: isFilled ? `${colour(TONES[at])}22` : undefined,
         }))],
     };
+}
+
+function clock(seconds) {
+    const date = new Date(seconds * 1000);
+    const options = { hour: "2-digit", minute: "2-digit", hourCycle: "h23", ...(seconds % 60 && { second: "2-digit" }) };
+    return date.toLocaleTimeString(undefined, options);
 }
 
 function sizeOf(element) {

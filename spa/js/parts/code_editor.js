@@ -20,6 +20,8 @@ export function CodeEditor({ text, language, label, faults = [], onInput, height
             if (!isOver) {
                 library.current = found;
                 view.current = makeView(found, host.current, { text, language, label, height }, notify);
+                // What scrolls has to be in reach of the keyboard, also where the text is not edited.
+                view.current.scrollDOM.tabIndex = 0;
                 setReady(true);
             }
         });

@@ -35,7 +35,7 @@ function Row({ result, project, isCurrent, isSelected, onSelect }) {
             <div class="row-meta">
                 <${Kind} kind=${entry.kind} />
                 ${isForeign && html`<span class="chip accent">${projectOf(entry.id)}</span>`}
-                ${entry.tags.slice(0, SHOWN_TAGS).map((tag) => html`<span class="chip" key=${tag}>${tag}</span>`)}
+                ${entry.tags.slice(0, SHOWN_TAGS).map((tag) => html`<a class="chip above" key=${tag} href=${hrefToTag(project, tag)}>${tag}</a>`)}
                 ${entry.tags.length > SHOWN_TAGS && html`<span>+${entry.tags.length - SHOWN_TAGS}</span>`}
                 ${flags.map((flag) => html`<${FlagChip} key=${flag} flag=${flag} />`)}
                 ${isScored && html`<button class="btn btn-bare btn-sm above" type="button"
@@ -78,4 +78,8 @@ function Why({ result }) {
 function hrefToEntry(project, id) {
     const { query } = place.value;
     return hrefOf("entries", [project], { ...query, id, edit: "", new: "", copy: "", focus: "" });
+}
+
+function hrefToTag(project, tag) {
+    return hrefOf("entries", [project], { ...place.value.query, tag, id: "", edit: "", new: "", copy: "", cursor: "", focus: "" });
 }

@@ -4,15 +4,17 @@ import { getEntry, patchEntry, removeEntry } from "../entries.js";
 import { localId, moment, projectOf, words } from "../formatting.js";
 import { useKeys } from "../keys.js";
 import { useLoaded } from "../loading.js";
-import { setQuery } from "../router.js";
+import { hrefOf, setQuery } from "../router.js";
 import { tierIn } from "../session.js";
-import { mayEdit, maySet } from "../tiers.js";
+import { isAtLeast, mayEdit, maySet } from "../tiers.js";
 import { html, useState } from "../view.js";
 import { EntryBody, Value } from "./entry_body.js";
 import { EntryEditor } from "./entry_editor.js";
+import { EntryHistory } from "./entry_history.js";
 import { EntryLinks } from "./entry_links.js";
 import { FormDialog } from "./dialog.js";
 import { Icon } from "./icon.js";
+import { MoveDialog, placesFor } from "./move_dialog.js";
 import { Card, CopyButton, CurationChip, Kind, Select, Time } from "./pieces.js";
 import { Loaded } from "./states.js";
 import { complain, say } from "./toasts.js";
@@ -41,7 +43,8 @@ export function EntryPanel({ project, id, isEditing, onChange }) {
 
 function EntryView({ entry, version, onChange, onRemoved }) {
     const [tab, setTab] = useState("details");
-    const tabs = [["details", "Details"], ["links", "Links"], ["json", "JSON"]];
+    const seesHistory = isAtLeast(tierIn(projectOf(entry.id)), "curator");
+    const tabs = [["details", "Details"], ["links", "Links"], ...(seesHistory ? [["history", "History"]] : []), ["json", "JSON"]];
     return html`<div>
         <${Actions} entry=${entry} version=${version} onChange=${onChange} onRemoved=${onRemoved} />
         <div class="card-in">
@@ -60,6 +63,8 @@ function EntryView({ entry, version, onChange, onRemoved }) {
             </div>
             ${tab === "details" && html`<${Details} entry=${entry} version=${version} />`}
             ${tab === "links" && html`<${EntryLinks} entry=${entry} version=${version} onChange=${onChange} />`}
+            ${tab !== "json" && html`<p class="small mt-3 mb-0"><a href=${hrefOf("graph", [projectOf(entry.id)], { id: entry.id })}>Graph of its neighbours</a></p>`}
+            ${tab === "history" && html`<${EntryHistory} entry=${entry} version=${version} onChange=${onChange} />`}
             ${tab === "json" && html`<div class="stack-sm">
                 <pre class="code-text" tabindex="0" aria-label="The entry as JSON">${JSON.stringify(entry, null, 2)}</pre>
                 <div><${CopyButton} text=${JSON.stringify(entry, null, 2)} label="Copy JSON" /></div>
@@ -70,6 +75,7 @@ function EntryView({ entry, version, onChange, onRemoved }) {
 
 function Actions({ entry, version, onChange, onRemoved }) {
     const [isDeleting, setDeleting] = useState(false);
+    const [isMoving, setMoving] = useState(false);
     const project = projectOf(entry.id);
     const tier = tierIn(project);
     const isEditable = mayEdit(tier, entry);
@@ -97,9 +103,12 @@ function Actions({ entry, version, onChange, onRemoved }) {
         ${isEditable && maySet(tier, "curationTier") && html`<div><${Select} isSmall label="Trust"
             value=${entry.curationTier ?? "provisional"} options=${CURATION.map((one) => [one, words(one)])}
             onPick=${(curationTier) => patch({ curationTier }, `Now ${curationTier}.`)} /></div>`}
+        ${isEditable && placesFor(entry).length > 0 && html`<button class="btn btn-quiet btn-sm" onClick=${() => setMoving(true)}>
+            <${Icon} name="arrows-move" /><span>Move</span></button>`}
         ${isEditable && html`<button class="btn btn-danger-quiet btn-sm" onClick=${() => setDeleting(true)}>
             <${Icon} name="trash3" /><span>Delete</span></button>`}
         <button class="btn btn-bare btn-sm ms-auto" aria-label="Close the entry" onClick=${close}><${Icon} name="x-lg" /></button>
+        ${isMoving && html`<${MoveDialog} entry=${entry} version=${version} onClose=${() => setMoving(false)} onMoved=${onRemoved} />`}
         ${isDeleting && html`<${FormDialog} title="Delete this entry?" label="Delete" isDangerous
             submit=${remove} onClose=${() => setDeleting(false)}>
             <p class="mb-0">“${entry.title}” goes to the archive, from where a curator can bring it back.
@@ -111,7 +120,7 @@ function Actions({ entry, version, onChange, onRemoved }) {
 function Details({ entry, version }) {
     const { createdUtc, updatedUtc, sourceUtc } = entry.timestamps;
     const rows = [
-        ["Tags", entry.tags?.length && html`<div class="actions">${entry.tags.map((tag) => html`<span class="chip" key=${tag}>${tag}</span>`)}</div>`],
+        ["Tags", entry.tags?.length && html`<div class="actions">${entry.tags.map((tag) => html`<a class="chip" key=${tag} href=${hrefOf("entries", [projectOf(entry.id)], { tag })}>${tag}</a>`)}</div>`],
         ["Keywords", entry.keywords?.join(", ")],
         ["Namespace", entry.namespace],
         ["Epic", [entry.epicSlug, entry.epicCase].filter(Boolean).join(" / ")],

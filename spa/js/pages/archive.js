@@ -1,0 +1,84 @@
+// Archive: what left a project, when and why, and the way back.
+
+import * as api from "../api.js";
+import { restore } from "../entries.js";
+import { count, plural, size } from "../formatting.js";
+import { useLoaded } from "../loading.js";
+import { place, setQuery } from "../router.js";
+import { mayIn } from "../session.js";
+import { html, useState } from "../view.js";
+import { FormDialog } from "../parts/dialog.js";
+import { Icon } from "../parts/icon.js";
+import { Card, Field, Kind, PageHead, Select, TextFilter, Time } from "../parts/pieces.js";
+import { Empty, Loaded } from "../parts/states.js";
+import { say } from "../parts/toasts.js";
+
+const PAGE_SIZE = 50;
+
+export function Archive({ project }) {
+    const { query } = place.value;
+    const stats = useLoaded(() => api.command(project, "archiveStats"), [project]);
+    const filter = { reason: query.reason || undefined, by: query.by || undefined };
+    const page = useLoaded(() => api.command(project, "listArchive", {
+        filter, page: { size: PAGE_SIZE, cursor: query.cursor || undefined },
+    }), [project, query.reason, query.by, query.cursor]);
+    const [isPurging, setPurging] = useState(false);
+    const changed = () => {
+        stats.reload();
+        page.reload();
+    };
+    const reasons = Object.entries(stats.data?.byReason ?? {});
+    return html`<${PageHead} title="Archive" about=${aboutOf(stats.data)}>
+        ${mayIn(project, "admin") && html`<button class="btn btn-danger-quiet" onClick=${() => setPurging(true)}>
+            <${Icon} name="trash3" /><span>Purge</span></button>`}
+    </${PageHead}>
+    <div class="stack-sm">
+        <div class="filters">
+            <${Select} isSmall label="Reason" value=${query.reason ?? ""} onPick=${(reason) => setQuery({ reason, cursor: "" })}
+                options=${[["", "Any reason"], ...reasons.map(([name, number]) => [name, `${name} (${count(number)})`])]} />
+            <${TextFilter} label="By" value=${query.by} onPick=${(by) => setQuery({ by, cursor: "" }, { replace: true })} />
+        </div>
+        <${Card} isFlush><${Loaded} from=${page} what="Loading the archive">${({ items, nextCursor }) => (items.length === 0
+            ? html`<${Empty} icon="archive" title="Nothing here"><p>What is deleted, expires or is replaced appears here.</p></${Empty}>`
+            : html`<ul class="rows" aria-label="Archived entries">${items.map((item) => html`<${Item} key=${`${item.id} ${item.archivedUtc}`}
+                item=${item} project=${project} onChange=${changed} />`)}</ul>
+            ${(query.cursor || nextCursor) && html`<div class="pager">
+                <button class="btn btn-quiet btn-sm" disabled=${!query.cursor} onClick=${() => setQuery({ cursor: "" })}>Newest</button>
+                <button class="btn btn-quiet btn-sm" disabled=${!nextCursor} onClick=${() => setQuery({ cursor: nextCursor })}>Older</button>
+            </div>`}`)}
+        </${Loaded}></${Card}>
+    </div>
+    ${isPurging && html`<${Purge} project=${project} onClose=${() => setPurging(false)} onDone=${changed} />`}`;
+}
+
+function aboutOf(stats) {
+    return stats ? `${plural(stats.archived, "version")} that left the project, ${size(stats.bytes)}.` : "What left the project.";
+}
+
+function Item({ item, project, onChange }) {
+    return html`<li class="row-item">
+        <${Icon} name="archive" />
+        <div>
+            <strong>${item.title}</strong>
+            <div class="row-meta"><${Kind} kind=${item.kind} /><span class="chip">${item.reason}</span><span>by ${item.by}</span><${Time} utc=${item.archivedUtc} /></div>
+        </div>
+        ${mayIn(project, "curator") && html`<div class="row-side"><button class="btn btn-quiet btn-sm" aria-label=${`Restore ${item.title}`}
+            onClick=${() => restore(project, item.id, onChange, item.archivedUtc)}><${Icon} name="arrow-counterclockwise" /><span>Restore</span></button></div>`}
+    </li>`;
+}
+
+function Purge({ project, onClose, onDone }) {
+    const [days, setDays] = useState(90);
+    const ask = (dryRun) => api.command(project, "purgeArchive", { olderThanDays: days, dryRun });
+    const wouldGo = useLoaded(() => ask(true), [days]);
+    const submit = async () => {
+        const { purged } = await ask(false);
+        say(`${plural(purged, "version")} gone for good.`);
+        onDone();
+    };
+    return html`<${FormDialog} title="Let archived versions go for good?" label="Purge" isDangerous isReady=${wouldGo.data?.purged > 0 && !wouldGo.isLoading} submit=${submit} onClose=${onClose}>
+        <${Field} label="Older than days">${(field) => html`<input ...${field} class="form-control" type="number" min="0" max="36500" value=${days}
+            onInput=${(event) => setDays(Number(event.target.value))} />`}</${Field}>
+        <p class="mb-0" role="status">${wouldGo.data ? `${plural(wouldGo.data.purged, "version")} would go. Backups keep theirs.` : "Counting…"}</p>
+    </${FormDialog}>`;
+}

@@ -1,0 +1,101 @@
+// Disputes: entries that may not both be true, and entries that say nearly the same.
+
+import * as api from "../api.js";
+import { getEntry } from "../entries.js";
+import { plural, words } from "../formatting.js";
+import { useLoaded } from "../loading.js";
+import { hrefOf, place, setQuery } from "../router.js";
+import { html, useState } from "../view.js";
+import { EntryBody } from "../parts/entry_body.js";
+import { FormDialog } from "../parts/dialog.js";
+import { Card, CurationChip, Kind, PageHead, Time } from "../parts/pieces.js";
+import { Empty, Failed, Loaded, Loading } from "../parts/states.js";
+import { say } from "../parts/toasts.js";
+
+const SHOWN = 10;
+
+export function Disputes({ project }) {
+    const isAlike = place.value.query.show === "alike";
+    return html`<${PageHead} title="Disputes" about="Say which of two entries holds: it supersedes the other, which leaves the results." />
+    <div class="tabs mt-0" role="tablist">
+        <button type="button" role="tab" aria-selected=${!isAlike} onClick=${() => setQuery({ show: "" })}>Contradictions</button>
+        <button type="button" role="tab" aria-selected=${isAlike} onClick=${() => setQuery({ show: "alike" })}>Duplicates</button>
+    </div>
+    <${Pairs} key=${`${project} ${isAlike}`} project=${project} find=${isAlike ? alike : contradicting} isAlike=${isAlike} />`;
+}
+
+async function contradicting(project) {
+    const { items } = await api.command(project, "listContradictions");
+    return items.map(({ id, otherId, reason }) => ({ a: id, b: otherId, why: words(reason) }));
+}
+
+async function alike(project) {
+    const { pairs } = await api.command(project, "findDuplicates", {});
+    return pairs.map(({ a, b, score }) => ({ a, b, why: `${Math.round(score * 100)} % alike` }));
+}
+
+function Pairs({ project, find, isAlike }) {
+    const loaded = useLoaded(() => find(project), [project]);
+    const [settled, setSettled] = useState(new Set());
+    const settle = (pair) => setSettled(new Set(settled).add(nameOf(pair)));
+    return html`<${Loaded} from=${loaded} what="Comparing entries">${(pairs) => {
+        const left = pairs.filter((pair) => !settled.has(nameOf(pair)));
+        if (left.length === 0) {
+            return html`<${Card} isFlush><${Empty} icon="check2" title=${isAlike ? "No two entries are nearly the same" : "Nothing contradicts anything"}>
+                <p>What is found appears here until somebody decides.</p>
+            </${Empty}></${Card}>`;
+        }
+        return html`<div class="stack">
+            <p class="text-soft mb-0" role="status">${plural(left.length, "pair")} to decide.</p>
+            ${left.slice(0, SHOWN).map((pair) => html`<${Pair} key=${nameOf(pair)} project=${project} pair=${pair} isAlike=${isAlike} onSettled=${() => settle(pair)} />`)}
+        </div>`;
+    }}</${Loaded}>`;
+}
+
+function nameOf({ a, b }) {
+    return `${a} ${b}`;
+}
+
+function Pair({ project, pair, isAlike, onSettled }) {
+    const both = useLoaded(() => Promise.all([getEntry(project, pair.a), getEntry(project, pair.b)]), [pair.a, pair.b]);
+    const [isMerging, setMerging] = useState(false);
+    if (both.error) {
+        return html`<${Card}><${Failed} error=${both.error} retry=${both.reload} /></${Card}>`;
+    }
+    if (!both.data) {
+        return html`<${Card}><${Loading} what="Loading the pair" /></${Card}>`;
+    }
+    const [one, other] = both.data.map(({ entry }) => entry);
+    const merge = async () => {
+        await api.command(project, "consolidateEntries", { ids: [one.id, other.id], title: one.title });
+        say("One entry holds both; the two are in the archive.");
+        onSettled();
+    };
+    return html`<${Card} title=${pair.why} isFlush actions=${isAlike && html`<button class="btn btn-quiet btn-sm" onClick=${() => setMerging(true)}>Make one of both</button>`}>
+        <div class="beside card-in">
+            <${Side} project=${project} entry=${one} loser=${other} onSettled=${onSettled} />
+            <${Side} project=${project} entry=${other} loser=${one} onSettled=${onSettled} />
+        </div>
+        ${isMerging && html`<${FormDialog} title="Make one entry of both?" label="Make one" submit=${merge} onClose=${() => setMerging(false)}>
+            <p class="mb-0">A new entry says what both say. The two go to the archive, from where they can be restored.</p>
+        </${FormDialog}>`}
+    </${Card}>`;
+}
+
+function Side({ project, entry, loser, onSettled }) {
+    const [isAsking, setAsking] = useState(false);
+    const resolve = async () => {
+        await api.command(project, "resolveContradiction", { winner: entry.id, loser: loser.id });
+        say(`“${entry.title}” holds.`);
+        onSettled();
+    };
+    return html`<section class="stack-sm" aria-label=${entry.title}>
+        <h3><a href=${hrefOf("entries", [project], { id: entry.id })}>${entry.title}</a></h3>
+        <div class="actions"><${Kind} kind=${entry.kind} /><${CurationChip} tier=${entry.curationTier} /><${Time} utc=${entry.timestamps.updatedUtc} /></div>
+        <${EntryBody} entry=${entry} />
+        <div><button class="btn btn-quiet btn-sm" onClick=${() => setAsking(true)}>This one holds</button></div>
+        ${isAsking && html`<${FormDialog} title="This one holds?" label="It holds" submit=${resolve} onClose=${() => setAsking(false)}>
+            <p class="mb-0">“${entry.title}” supersedes “${loser.title}”, which stays, but leaves the results.</p>
+        </${FormDialog}>`}
+    </section>`;
+}

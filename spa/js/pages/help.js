@@ -1,0 +1,27 @@
+// Help: the pages for people and for agents, and where machines read the same.
+
+import * as api from "../api.js";
+import { useLoaded } from "../loading.js";
+import { blocksOf } from "../markdown.js";
+import { place, setQuery } from "../router.js";
+import { html } from "../view.js";
+import { Card, PageHead } from "../parts/pieces.js";
+import { Markdown } from "../parts/markdown.js";
+import { Loaded } from "../parts/states.js";
+
+const DOCUMENTS = {
+    people: { title: "For people", path: "/admin/help/end-user" },
+    agents: { title: "For agents", path: "/admin/help/agent" },
+    usage: { title: "Usage document", path: "/docs/agent-usage" },
+};
+
+export function Help() {
+    const shown = DOCUMENTS[place.value.query.show] ? place.value.query.show : "people";
+    const text = useLoaded(() => api.publicDocument(DOCUMENTS[shown].path), [shown]);
+    return html`<${PageHead} title="Help" about=${html`For machines: <a href="/openapi.json">OpenAPI</a>, <a href="/docs/schema">JSON Schema</a>.`} />
+    <div class="tabs mt-0" role="tablist">
+        ${Object.entries(DOCUMENTS).map(([name, { title }]) => html`<button type="button" role="tab" key=${name} aria-selected=${name === shown}
+            onClick=${() => setQuery({ show: name })}>${title}</button>`)}
+    </div>
+    <${Card}><${Loaded} from=${text} what="Loading the help">${(found) => html`<${Markdown} blocks=${blocksOf(found)} />`}</${Loaded}></${Card}>`;
+}

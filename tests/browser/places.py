@@ -1,0 +1,17 @@
+"""Every page of the menu, and its address."""
+
+PLACES = {
+    "Overview": "#/overview",
+    "Entries": "#/entries/projA",
+    "Review": "#/review/projA",
+    "Projects": "#/projects",
+    "Users and keys": "#/users",
+    "Problems": "#/problems",
+    "Configuration": "#/configuration",
+    "Logs and audit": "#/logs",
+    "Archive": "#/archive/projA",
+    "Backups": "#/backups",
+    "Graph": "#/graph/projA",
+    "Disputes": "#/disputes/projA",
+    "Help": "#/help",
+}

@@ -1,0 +1,69 @@
+"""qms demo: a root to look around in."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from qms.cli.demo import memories
+from qms.cli.server import main
+from tests.support.server import ServerProcess
+
+NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
+
+
+def test_the_same_moment_gives_the_same_memories() -> None:
+    assert memories(NOON) == memories(NOON)
+
+
+def test_there_are_a_few_hundred_of_many_kinds_in_three_projects() -> None:
+    made = memories(NOON)
+    entries = [entry for project in made.values() for entry in project]
+
+    assert len(made) == 3
+    assert len(entries) > 200
+    assert len({entry["id"] for entry in entries}) == len(entries)
+    assert len({entry["kind"] for entry in entries}) >= 8
+
+
+def test_every_relation_leads_to_an_entry_that_is_there() -> None:
+    for project in memories(NOON).values():
+        ids = {entry["id"] for entry in project}
+        targets = {one["targetId"] for entry in project for one in entry["relations"]}
+        assert targets <= ids
+
+
+def test_the_root_is_served_with_the_key_that_was_printed(tmp_path: Path) -> None:
+    root = tmp_path / "demo"
+
+    done = CliRunner().invoke(main, ["demo", "--root", str(root)])
+
+    assert done.exit_code == 0, done.output
+    said = dict(line.split(": ", 1) for line in done.output.splitlines())
+    with ServerProcess(root, key=said["admin key"]) as server:
+        assert server.call("atlas", "stats")["entries"] > 100
+        assert server.store("atlas")["problems"] == 0
+
+
+def test_a_root_that_is_there_is_left_alone(tmp_path: Path) -> None:
+    toml = tmp_path / "QuickMemoryServer.toml"
+    toml.write_text("# mine\n", encoding="utf-8")
+
+    done = CliRunner().invoke(main, ["demo", "--root", str(tmp_path)])
+
+    assert done.exit_code == 5
+    assert toml.read_text(encoding="utf-8") == "# mine\n"
+    assert [path.name for path in tmp_path.iterdir()] == ["QuickMemoryServer.toml"]
+
+
+def test_without_a_root_it_is_beside_the_usual_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("QMS_ROOT", str(tmp_path / "mine"))
+
+    done = CliRunner().invoke(main, ["demo"])
+
+    assert done.exit_code == 0, done.output
+    assert (tmp_path / "mine-demo" / "QuickMemoryServer.toml").exists()
+    assert not (tmp_path / "mine").exists()
