@@ -9,7 +9,7 @@ from uuid import uuid4
 import msgspec
 
 from qms.ingest.sync_rule import (
-    Kind,
+    StepKind,
     Side,
     Standing,
     Step,
@@ -125,7 +125,7 @@ def sync(ours: SyncSide, theirs: SyncSide, direction: Direction, *, dry_run: boo
         dry_run=dry_run,
         ours=_counts(for_ours),
         theirs=_counts(for_theirs),
-        conflicts=[one.id for one in (*for_ours, *for_theirs) if one.kind is Kind.REPLACE],
+        conflicts=[one.id for one in (*for_ours, *for_theirs) if one.kind is StepKind.REPLACE],
     )
     if dry_run:
         return report
@@ -156,7 +156,7 @@ def _remember(ours: SyncSide, theirs: SyncSide, common: dict[str, str]) -> None:
 
 def _bring(wanted: list[Step], source: SyncSide, target: SyncSide) -> Iterator[Fault]:
     for batch in _batches(wanted, APPLY_ENTRIES):
-        needed = [one.id for one in batch if one.kind is not Kind.REMOVE]
+        needed = [one.id for one in batch if one.kind is not StepKind.REMOVE]
         entries = source.read(needed) if needed else {}
         gone = frozenset(needed) - entries.keys()
         for entry_id in sorted(gone):

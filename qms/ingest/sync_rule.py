@@ -31,7 +31,7 @@ class Side(msgspec.Struct, frozen=True):
     traces: Mapping[str, Trace] = {}
 
 
-class Kind(StrEnum):
+class StepKind(StrEnum):
     """What happens to an entry."""
 
     CREATE = "create"
@@ -45,7 +45,7 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
     """One change of one side, and the version that it expects there; None expects nothing."""
 
     id: str
-    kind: Kind
+    kind: StepKind
     expected: str | None
     version: str | None = None
     reason: str = ""
@@ -95,9 +95,9 @@ def _both(plan: Steps, entry_id: str, one: Standing, other: Standing, known: str
     if one.version == other.version:
         return
     if known in (one.version, other.version):
-        kind, ours_wins = Kind.UPDATE, known == other.version
+        kind, ours_wins = StepKind.UPDATE, known == other.version
     else:
-        kind, ours_wins = Kind.REPLACE, _weight(one) > _weight(other)
+        kind, ours_wins = StepKind.REPLACE, _weight(one) > _weight(other)
     winner, loser = (one, other) if ours_wins else (other, one)
     step = Step(id=entry_id, kind=kind, expected=loser.version, version=winner.version)
     (plan.theirs if ours_wins else plan.ours).append(step)
@@ -114,9 +114,9 @@ def _one_sided(
 ) -> None:
     version, trace = standing.version, lacking.traces.get(entry_id)
     if trace is not None and version in (known, trace.version):
-        has.append(Step(id=entry_id, kind=Kind.REMOVE, expected=version, reason=trace.reason))
+        has.append(Step(id=entry_id, kind=StepKind.REMOVE, expected=version, reason=trace.reason))
     else:
-        lacks.append(Step(id=entry_id, kind=Kind.CREATE, expected=None, version=version))
+        lacks.append(Step(id=entry_id, kind=StepKind.CREATE, expected=None, version=version))
 
 
 def _weight(standing: Standing) -> tuple[datetime, str]:

@@ -11,7 +11,7 @@ from qms.domain.entry import Document
 from qms.domain.errors import ConflictError, QmsError, StorageFullError, invalid
 from qms.domain.lifecycle import is_expired
 from qms.files.peers import PeerBase
-from qms.ingest.sync_rule import Kind, Standing, Trace
+from qms.ingest.sync_rule import StepKind, Standing, Trace
 from qms.service.answers import whole_entry
 from qms.service.calls import Call
 from qms.service.requests import Request, Response
@@ -60,7 +60,7 @@ class SyncChange(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """One change: an entry as stored elsewhere, or none for a removal."""
 
     id: str
-    kind: Kind
+    kind: StepKind
     expected: str | None
     entry: dict[str, Any] | None = None
     reason: str = ""
@@ -178,12 +178,12 @@ def _apply(draft: Draft, change: SyncChange, writing: Writing) -> str | None:
     current = before.version() if before else None
     if current != change.expected:
         raise ConflictError(f"entry {change.id} was changed meanwhile: sync again", id=change.id)
-    if change.kind is Kind.REMOVE:
+    if change.kind is StepKind.REMOVE:
         draft.remove(change.id, reason=change.reason or "deleted")
         return None
     document = _checked(change, writing)
     check_quota(draft, writing, document, before)
-    if change.kind is Kind.REPLACE:
+    if change.kind is StepKind.REPLACE:
         draft.remove(change.id, reason=SUPERSEDED)
     return draft.put(document).version()
 

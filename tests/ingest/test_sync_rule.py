@@ -6,7 +6,7 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qms.ingest.sync_rule import Kind, Side, Standing, Step, Trace, next_base, steps
+from qms.ingest.sync_rule import StepKind, Side, Standing, Step, Trace, next_base, steps
 
 EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
 IDS = ("a", "b", "c")
@@ -34,9 +34,9 @@ class Model:
         for step in wanted:
             before = self.entries.get(step.id)
             assert (before.version if before else None) == step.expected
-            if step.kind in (Kind.REMOVE, Kind.REPLACE):
+            if step.kind in (StepKind.REMOVE, StepKind.REPLACE):
                 self.drop(step.id, step.reason or "superseded")
-            if step.kind is not Kind.REMOVE:
+            if step.kind is not StepKind.REMOVE:
                 self.entries[step.id] = source.entries[step.id]
 
     def all_versions(self) -> set[str]:
@@ -164,7 +164,7 @@ def test_what_is_missing_without_a_trace_was_not_deleted() -> None:
     plan = steps(Side({}), Side({"a": standing}), {"a": "v1"})
 
     assert plan.theirs == []
-    assert [(one.kind, one.version) for one in plan.ours] == [(Kind.CREATE, "v1")]
+    assert [(one.kind, one.version) for one in plan.ours] == [(StepKind.CREATE, "v1")]
 
 
 def test_a_change_beats_a_deletion() -> None:
@@ -172,11 +172,11 @@ def test_a_change_beats_a_deletion() -> None:
     plan = steps(Side({}, {"a": Trace("v1", "deleted")}), changed, {"a": "v1"})
 
     assert plan.theirs == []
-    assert plan.ours[0].kind is Kind.CREATE
+    assert plan.ours[0].kind is StepKind.CREATE
 
 
 def test_a_deletion_keeps_its_reason() -> None:
     there = Side({"a": Standing("v1", EPOCH)})
     plan = steps(Side({}, {"a": Trace("v2", "forgotten")}), there, {"a": "v1"})
 
-    assert [(one.kind, one.reason) for one in plan.theirs] == [(Kind.REMOVE, "forgotten")]
+    assert [(one.kind, one.reason) for one in plan.theirs] == [(StepKind.REMOVE, "forgotten")]
