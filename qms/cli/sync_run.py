@@ -9,10 +9,10 @@ from uuid import uuid4
 import msgspec
 
 from qms.ingest.sync_rule import (
-    StepKind,
     Side,
     Standing,
     Step,
+    StepKind,
     Trace,
     missing_ids,
     next_base,

@@ -11,7 +11,7 @@ from qms.domain.entry import Document
 from qms.domain.errors import ConflictError, QmsError, StorageFullError, invalid
 from qms.domain.lifecycle import is_expired
 from qms.files.peers import PeerBase
-from qms.ingest.sync_rule import StepKind, Standing, Trace
+from qms.ingest.sync_rule import Standing, StepKind, Trace
 from qms.service.answers import whole_entry
 from qms.service.calls import Call
 from qms.service.requests import Request, Response

@@ -6,7 +6,7 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qms.ingest.sync_rule import StepKind, Side, Standing, Step, Trace, next_base, steps
+from qms.ingest.sync_rule import Side, Standing, Step, StepKind, Trace, next_base, steps
 
 EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
 IDS = ("a", "b", "c")
