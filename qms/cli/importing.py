@@ -1,25 +1,28 @@
-"""`memoryctl import`: the memories of another server, stored once."""
+"""`memoryctl import`: the memories of an export, a folder or another server, stored once."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 import click
 import msgspec
 
 from qms.cli import output
 from qms.cli.arguments import Verb, shared_options
+from qms.cli.listing import pages
 from qms.cli.target import Asked, Session, open_session
 from qms.domain.entry import Document
 from qms.domain.errors import InvalidInputError, invalid
-from qms.domain.limits import DEFAULT_LIMITS
 from qms.ingest.importers.ai_memory import read_ai_memory
 from qms.ingest.importers.items import Broken, Found, Item, restamped
+from qms.ingest.importers.json_export import read_json_export
 from qms.ingest.importers.jsonl import read_jsonl
+from qms.ingest.importers.markdown import read_markdown
 from qms.ingest.importers.server_memory import read_server_memory
+from qms.ingest.importers.table import read_table
 
-FORMATS = ("aiMemory", "serverMemory", "jsonl")
+FORMATS = ("jsonl", "json", "markdown", "csv", "aiMemory", "serverMemory")
 BATCH_ENTRIES = 200
 BATCH_BYTES = 4 * 1024 * 1024
 SHOWN_PROBLEMS = 20
@@ -52,20 +55,52 @@ class Outcome(msgspec.Struct, rename="camel"):
     "--format", "form", type=click.Choice(FORMATS), required=True, help="What wrote the file."
 )
 @click.option("--dry-run", is_flag=True, help="Only say what would be stored.")
+@click.option(
+    "--map",
+    "columns",
+    metavar="FIELD=COLUMN",
+    multiple=True,
+    help="In a csv, the column of a field; may be repeated.",
+)
 @click.option("--trust-source", is_flag=True, help="Keep the authors that the file names.")
 @shared_options
-def import_memories(asked: Asked, path: Path, form: str, dry_run: bool, trust_source: bool) -> None:
-    """Store the memories of another server; what is there already is left as it is."""
-    if not path.is_file():
-        raise invalid("path", f"{path} is no file")
+def import_memories(
+    asked: Asked,
+    path: Path,
+    form: str,
+    dry_run: bool,
+    columns: tuple[str, ...],
+    trust_source: bool,
+) -> None:
+    """Store the memories of a file or folder; what is there already is left as it is."""
+    _check(path, form, columns)
     outcome = Outcome(dry_run=dry_run)
     with open_session(asked) as session:
-        items = _read(path, form, session.project)
+        items = _read(path, form, session.project, read_columns(columns))
         for batch in _batches(_new(items, _known_ids(session), outcome), trust_source):
             _store(session, batch, outcome)
     if not outcome.found and not outcome.problems:
         raise invalid("path", f"{path} holds nothing of the format {form}")
     _report(outcome, as_json=asked.as_json)
+
+
+def read_columns(given: Iterable[str]) -> dict[str, str]:
+    """Return which column each field stands in.
+
+    Raises:
+        InvalidInputError: one is not FIELD=COLUMN.
+    """
+    pairs = [pair.partition("=") for pair in given]
+    if bad := next((pair for pair in pairs if not (pair[0] and pair[2])), None):
+        raise invalid("map", f"{''.join(bad)[:64]!r} is not FIELD=COLUMN")
+    return {field: column for field, _, column in pairs}
+
+
+def _check(path: Path, form: str, columns: tuple[str, ...]) -> None:
+    if columns and form != "csv":
+        raise invalid("map", "is for --format csv: the other formats name their fields")
+    if not (path.is_file() or (form == "markdown" and path.is_dir())):
+        raise invalid("path", f"{path} is no file" + (" or folder" if form == "markdown" else ""))
 
 
 def _new(items: Iterator[Item], known: set[str], outcome: Outcome) -> Iterator[Found]:
@@ -95,7 +130,7 @@ def _batches(items: Iterator[Found], trust_source: bool) -> Iterator[list[Found]
         yield batch
 
 
-def _read(path: Path, form: str, project: str) -> Iterator[Item]:
+def _read(path: Path, form: str, project: str, columns: dict[str, str]) -> Iterator[Item]:
     def open_file() -> IO[bytes]:
         return path.open("rb")
 
@@ -104,21 +139,20 @@ def _read(path: Path, form: str, project: str) -> Iterator[Item]:
             return read_ai_memory(open_file, project, datetime.now(UTC))
         case "serverMemory":
             return read_server_memory(open_file, project)
+        case "json":
+            return read_json_export(open_file, project)
+        case "markdown":
+            return read_markdown(path, project)
+        case "csv":
+            return read_table(open_file, columns)
         case _:
             return read_jsonl(open_file, project)
 
 
 def _known_ids(session: Session) -> set[str]:
     """Return the local ids of everything that the project holds."""
-    found: set[str] = set()
-    page: dict[str, Any] = {"size": DEFAULT_LIMITS.results}
-    while True:
-        request = {"include": "ids", "sort": "created", "page": page}
-        answer = session.call(session.project, "listEntries", request)
-        found |= {item["id"].partition(":")[2] for item in answer["items"]}
-        if answer["nextCursor"] is None:
-            return found
-        page = {**page, "cursor": answer["nextCursor"]}
+    found = pages(session, {"include": "ids", "sort": "created"})
+    return {item["id"].partition(":")[2] for page in found for item in page["items"]}
 
 
 def _store(session: Session, batch: list[Found], outcome: Outcome) -> None:

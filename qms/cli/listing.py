@@ -1,6 +1,6 @@
 """`memoryctl list`: memories by filter, as a table that fits the terminal."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import click
@@ -143,14 +143,16 @@ def show_text(asked: Asked, command: str, request: Mapping[str, Any]) -> None:
         output.text(session.call(session.project, command, request))
 
 
-def _collect(
-    session: Session, request: Mapping[str, Any], limit: int | None, cursor: str | None
-) -> dict[str, Any]:
-    """Return as much of a list as was asked for, in the shape of one page."""
-    items: list[Any] = []
-    largest = DEFAULT_LIMITS.results
+def pages(
+    session: Session,
+    request: Mapping[str, Any],
+    limit: int | None = None,
+    cursor: str | None = None,
+) -> Iterator[dict[str, Any]]:
+    """Yield the pages of a list, all of them or as many as `limit` entries take."""
+    largest, count = DEFAULT_LIMITS.results, 0
     while True:
-        size = largest if limit is None else min(largest, limit - len(items))
+        size = largest if limit is None else min(largest, limit - count)
         page = {"size": size} | ({"cursor": cursor} if cursor else {})
         try:
             answer = session.call(session.project, "listEntries", {**request, "page": page})
@@ -163,10 +165,22 @@ def _collect(
                 raise
             largest = allowed
             continue
-        items += answer["items"]
+        yield answer
+        count += len(answer["items"])
         cursor = answer["nextCursor"]
-        if cursor is None or (limit is not None and len(items) >= limit):
-            return {"items": items, "nextCursor": cursor}
+        if cursor is None or (limit is not None and count >= limit):
+            return
+
+
+def _collect(
+    session: Session, request: Mapping[str, Any], limit: int | None, cursor: str | None
+) -> dict[str, Any]:
+    """Return as much of a list as was asked for, in the shape of one page."""
+    items: list[Any] = []
+    for page in pages(session, request, limit, cursor):
+        items += page["items"]
+        cursor = page["nextCursor"]
+    return {"items": items, "nextCursor": cursor}
 
 
 def _show_list(items: list[dict[str, Any]], include: str) -> None:

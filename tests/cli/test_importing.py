@@ -87,3 +87,61 @@ def test_a_file_of_another_format_is_refused(files: Terminal, tmp_path: Path) ->
 
     assert done.code == 2
     assert "holds nothing of the format aiMemory" in done.err
+
+
+def test_notes_of_another_program_keep_their_front_matter(files: Terminal, tmp_path: Path) -> None:
+    notes = tmp_path / "notes"
+    (notes / "sub").mkdir(parents=True)
+    (notes / "sub" / "coffee.md").write_text(
+        "---\ntitle: Coffee\ntype: note\npermalink: sub/coffee\ntags:\n- drinks\n- '#hot'\n"
+        "source: 'web'\n---\n# Coffee\n\n- [method] pour over\n",
+        encoding="utf-8",
+    )
+    (notes / "plain.md").write_text("# A heading\n\nno front matter\n", encoding="utf-8")
+    (notes / "bad.md").write_bytes(b"\xff\xfe")
+    (notes / "link.md").symlink_to("/etc/hostname")
+    words = ("import", str(notes), "--format", "markdown", "--json")
+
+    done = files(*words)
+    again = files(*words)
+
+    assert (done.code, done.json["imported"], again.json["known"]) == (2, 2, 2)
+    assert [one.partition(":")[0] for one in done.json["problems"]] == ["bad.md"]
+    (found,) = files.ok("list", "--tag", "hot", "--include", "full", "--json").json["items"]
+    assert (found["title"], found["source"]) == ("Coffee", {"type": "web"})
+    assert found["metadata"] == {"permalink": "sub/coffee"}
+    assert found["body"]["text"].endswith("pour over")
+
+
+def test_the_columns_of_a_table_are_mapped_and_the_rest_is_metadata(
+    files: Terminal, tmp_path: Path
+) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_text(
+        'Name,What,tags,Town\nOne,"a, b",x; y,Bern\nTwo,c,,\nThree,d\n', encoding="utf-8"
+    )
+    words = ("import", str(path), "--format", "csv", "--json")
+
+    unmapped = files(*words)
+    done = files(*words, "--map", "title=Name", "--map", "text=What")
+    again = files(*words, "--map", "title=Name", "--map", "text=What")
+
+    assert unmapped.code == 2
+    assert "--map text=COLUMN" in unmapped.err
+    assert (done.code, done.json["imported"], again.json["known"]) == (2, 2, 2)
+    assert done.json["problems"][0].startswith("line 4")
+    (one,) = files.ok("list", "--tag", "x", "--include", "full", "--json").json["items"]
+    assert (one["title"], one["body"], one["tags"]) == ("One", {"text": "a, b"}, ["x", "y"])
+    assert one["metadata"] == {"Town": "Bern"}
+
+
+def test_a_broken_json_export_names_the_place_and_keeps_the_rest(
+    files: Terminal, tmp_path: Path
+) -> None:
+    path = tmp_path / "export.json"
+    good = json.dumps({"id": "a", "kind": "note", "body": "good"})
+    path.write_text(f'{{"entries": [{good}, {{"id": }}, {{"id": "c", "ki', encoding="utf-8")
+
+    done = files("import", str(path), "--format", "json", "--json")
+
+    assert (done.code, done.json["imported"], done.json["problemCount"]) == (2, 1, 2)

@@ -18,18 +18,22 @@ def read_jsonl(open_file: Opener, project: str) -> Iterator[Item]:
                 yield line
                 continue
             place, data = line
-            try:
-                value = read_strictly(data, DEFAULT_LIMITS)
-            except QmsError as error:
-                yield Broken(place, str(error.details.get("field", "")), error.message)
-                continue
-            if isinstance(value, dict):
-                yield Found(place, _moved(value, project))
-            else:
-                yield Broken(place, "", "is no object")
+            yield read_entry(place, data, project)
 
 
-def _moved(document: Document, project: str) -> Document:
+def read_entry(place: str, data: bytes, project: str) -> Item:
+    """Return one entry as one of `project`, or what is wrong with it."""
+    try:
+        value = read_strictly(data, DEFAULT_LIMITS)
+    except QmsError as error:
+        return Broken(place, str(error.details.get("field", "")), error.message)
+    if not isinstance(value, dict):
+        return Broken(place, "", "is no object")
+    return Found(place, moved(value, project))
+
+
+def moved(document: Document, project: str) -> Document:
+    """Return an entry with a local id, and its relations inside of its project in `project`."""
     given = document.get("id")
     owner, local = split_id(given) if isinstance(given, str) else ("", "")
     kept = {key: value for key, value in document.items() if key not in ("id", "project")}

@@ -1,0 +1,100 @@
+"""How an exported memory is written: a line of JSON, Markdown with front matter, a row."""
+
+import csv
+import hashlib
+import io
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import msgspec
+
+from qms.cli import output
+from qms.domain.bodies import MAIN_FIELDS, Kind
+from qms.domain.entry import split_id
+
+COLUMNS = (
+    *("id", "kind", "title", "text", "tags", "keywords", "namespace", "priority"),
+    *("confidence", "pinned", "isPermanent", "retention", "curationTier", "agentId"),
+    *("createdUtc", "updatedUtc", "body", "metadata"),
+)
+
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+"""What a spreadsheet would take for a formula, and run."""
+
+_NOT_IN_FRONT = ("title", "body", "project", "schemaVersion", "embedding")
+
+Entry = Mapping[str, Any]
+
+
+class Form(msgspec.Struct, frozen=True):
+    """One way to write memories; a text ends where a line does."""
+
+    render: Callable[[Entry], str]
+    head: str = ""
+    foot: str = ""
+    separator: str = ""
+
+
+def file_name(entry: Entry) -> str:
+    """Return the name of a memory's own file, unlike any other's also where case is ignored."""
+    local = split_id(entry["id"])[1]
+    if local == local.lower() and not local.startswith("."):
+        return f"{local}.md"
+    return f"{local.lstrip('.')}~{hashlib.sha256(local.encode()).hexdigest()[:8]}.md"
+
+
+def as_markdown(entry: Entry) -> str:
+    """Return a memory as Markdown; what is not its text stands before it, as YAML that is JSON."""
+    text = _text(entry)
+    front = {"title": entry["title"]}
+    front |= {name: value for name, value in entry.items() if name not in _NOT_IN_FRONT}
+    if rest := _beside_text(entry):
+        front["body"] = rest
+    lines = [f"{name}: {output.json_line(value)}" for name, value in front.items()]
+    return "\n".join(["---", *lines, "---", "", text])
+
+
+def as_row(entry: Entry) -> str:
+    """Return a memory as a row of a table, in which nothing is a formula."""
+    values = {**entry, **entry.get("timestamps", {}), "text": _text(entry)}
+    values["body"] = _beside_text(entry)
+    return _row([_cell(values.get(name)) for name in COLUMNS])
+
+
+def _row(cells: list[str]) -> str:
+    line = io.StringIO()
+    # The writer quotes the line ends of a cell only when its own line ends are such.
+    csv.writer(line, lineterminator="\r\n").writerow(cells)
+    return line.getvalue().removesuffix("\r\n")
+
+
+def _cell(value: Any) -> str:
+    if value is None or value in ([], {}):
+        return ""
+    if isinstance(value, list) and all(isinstance(item, str) for item in value):
+        value = ", ".join(value)
+    shown = value if isinstance(value, str) else output.json_line(value)
+    return f"'{shown}" if shown.startswith(_FORMULA) else shown
+
+
+def _text(entry: Entry) -> str:
+    text = entry["body"].get(_main_field(entry), "")
+    return "\n".join(f"- {item}" for item in text) if isinstance(text, list) else str(text)
+
+
+def _main_field(entry: Entry) -> str:
+    return MAIN_FIELDS[Kind(entry["kind"])][0]
+
+
+def _beside_text(entry: Entry) -> dict[str, Any]:
+    """Return what a body holds besides its text."""
+    main = _main_field(entry)
+    return {name: value for name, value in entry["body"].items() if name != main}
+
+
+FORMS = {
+    "jsonl": Form(output.json_line),
+    "json": Form(output.json_line, head='{"entries": [', foot="]}", separator=","),
+    "markdown": Form(as_markdown, separator="\n"),
+    "csv": Form(as_row, head=_row(list(COLUMNS))),
+}
