@@ -67,7 +67,7 @@ def create(
         raise invalid("expires", "is not in the future")
     key = new_key()
     record = key_record(key, now(), label=label, expires_utc=expires)
-    settings = _store(root, user, access, record)
+    settings = store_key(root, user, access, record)
     if asked.as_json:
         output.answer({"id": record.id, "key": key})
     else:
@@ -75,7 +75,7 @@ def create(
     ends = f", until {wire_text(expires)}" if expires else ""
     tier = settings.users[user].access.label
     output.note(f"key {record.id} of {user}, tier {tier}{ends}; it is not shown again")
-    _await_server(root, key)
+    await_server(root, key)
 
 
 @keys.command("list", cls=Verb, example="memoryctl keys list --user alice")
@@ -130,7 +130,12 @@ def _root_of(asked: Asked) -> Path:
     return root
 
 
-def _store(root: Path, user: str, access: AccessTier | None, record: KeyRecord) -> Settings:
+def store_key(root: Path, user: str, access: AccessTier | None, record: KeyRecord) -> Settings:
+    """Write a key into the configuration file, for a user who gets a tier when one is given.
+
+    Raises:
+        QmsError: there is no such user and no tier, or the file cannot be used.
+    """
     configuration = Configuration(root / CONFIGURATION_NAME, Disk(), now)
     try:
         first_key = configuration.load()
@@ -160,7 +165,7 @@ def _usual_access(configuration: Configuration, user: str) -> AccessTier | None:
     raise error
 
 
-def _await_server(root: Path, key: str) -> None:
+def await_server(root: Path, key: str) -> None:
     """Return when the server that owns the root, if any, takes the key."""
     if (url := running_url(root)) is None:
         return

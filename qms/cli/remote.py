@@ -15,6 +15,10 @@ from qms.service.admin.table import ADMIN_TABLE
 TIMEOUT_S = 120.0
 """How long an answer may take: a store that is still loading is waited for."""
 
+MCP_REVISION = "2026-07-28"
+"""The revision of MCP that needs no session."""
+
+_MCP_META = "io.modelcontextprotocol/"
 _ERRORS = {error.code: error for error in QmsError.__subclasses__()}
 _EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - read, not listened on
 _UNHEALTHY = 503
@@ -76,6 +80,32 @@ class Remote:
             raise _error(answer, status, self._url)
         return [store["name"] for store in stores]
 
+    def speak(self, project: str, method: str, params: dict[str, Any]) -> dict[str, Any]:
+        """Send one request of MCP to a project and return its result.
+
+        Raises:
+            QmsError: the server refuses it, or answers something else.
+        """
+        meta = {f"{_MCP_META}protocolVersion": MCP_REVISION, f"{_MCP_META}clientCapabilities": {}}
+        message = {"jsonrpc": "2.0", "id": 1, "method": method}
+        body = msgspec.json.encode({**message, "params": {**params, "_meta": meta}})
+        headers = {
+            "Accept": "application/json, text/event-stream",
+            "Mcp-Protocol-Version": MCP_REVISION,
+            "Mcp-Method": method,
+        }
+        if "name" in params:
+            headers["Mcp-Name"] = params["name"]
+        path = f"/mcp/{quote(project, safe='')}"
+        status, answer = self._request("POST", path, body, headers)
+        match answer:
+            case {"result": dict(result)} if status == http.client.OK:
+                return result
+            case {"error": {"code": int(code), "message": str(text)}}:
+                raise UnavailableError(f"MCP at {self._url}{path}: {text} ({code})")
+            case _:
+                raise _error(answer, status, self._url)
+
     def work_on(self) -> None:
         """Do nothing: a server works by itself."""
 
@@ -83,8 +113,15 @@ class Remote:
         """Close the connection."""
         self._connection.close()
 
-    def _request(self, method: str, path: str, body: bytes | None = None) -> tuple[int, Any]:
+    def _request(
+        self,
+        method: str,
+        path: str,
+        body: bytes | None = None,
+        more_headers: dict[str, str] | None = None,
+    ) -> tuple[int, Any]:
         headers = self._headers | ({"Content-Type": "application/json"} if body else {})
+        headers |= more_headers or {}
         try:
             self._connection.request(method, self._base + path, body, headers)
             response = self._connection.getresponse()
@@ -98,6 +135,17 @@ class Remote:
             return response.status, msgspec.json.decode(content)
         except ValueError:
             raise _stranger(self._url, response.status) from None
+
+
+def reachable(url: str) -> str:
+    """Return an address to connect to, of one that a server listens on."""
+    parts = _split(url)
+    host = _EVERYWHERE.get(parts.hostname or "")
+    if host is None:
+        return url
+    shown = f"[{host}]" if ":" in host else host
+    port = "" if parts.port is None else f":{parts.port}"
+    return parts._replace(netloc=shown + port).geturl()
 
 
 def _split(url: str) -> SplitResult:

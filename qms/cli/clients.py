@@ -1,0 +1,170 @@
+"""The clients that memoryctl connects: where each keeps its servers, and how it writes one."""
+
+import json
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from qms.config.toml_change import put
+from qms.domain.errors import InvalidInputError
+
+SERVER_NAME = "memory"
+
+
+class Server(msgspec.Struct, frozen=True, kw_only=True):
+    """What a client has to know of a server."""
+
+    url: str
+    project: str
+    key: str
+
+    @property
+    def endpoint(self) -> str:
+        """Return the address of the project for clients that speak HTTP."""
+        return f"{self.url.rstrip('/')}/mcp/{self.project}"
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """Return what goes with every request."""
+        return {"Authorization": f"Bearer {self.key}"}
+
+
+class Client(msgspec.Struct, frozen=True, kw_only=True):
+    """One client: its file, where in it servers stand, and where its instructions do."""
+
+    title: str
+    file: Callable[[], Path]
+    place: str
+    entry: Callable[[Server], dict[str, Any]]
+    instructions: str
+    is_toml: bool = False
+
+    def written(self, server: Server, text: str = "") -> str:
+        """Return the client's file with the server in it and all else as it was.
+
+        Raises:
+            InvalidInputError: the file is not what the client reads.
+        """
+        if self.is_toml:
+            return put(text, (self.place, SERVER_NAME), self.entry(server))
+        values = _read_json(text)
+        servers = values.setdefault(self.place, {})
+        if not isinstance(servers, dict):
+            raise _unreadable(f"{self.place} is no object")
+        servers[SERVER_NAME] = self.entry(server)
+        return json.dumps(values, ensure_ascii=False, indent=2) + "\n"
+
+
+def _read_json(text: str) -> dict[str, Any]:
+    if not text.strip():
+        return {}
+    try:
+        values = json.loads(text.removeprefix("\ufeff"))
+    except ValueError as error:
+        raise _unreadable(str(error)) from None
+    if not isinstance(values, dict):
+        raise _unreadable("it is no object")
+    return values
+
+
+def _unreadable(reason: str) -> InvalidInputError:
+    error = InvalidInputError(f"the file is not plain JSON: {reason}", field="write")
+    error.add_note("without --write what belongs there is printed, to be put in by hand")
+    return error
+
+
+def _home(*parts: str) -> Callable[[], Path]:
+    return lambda: Path.home().joinpath(*parts)
+
+
+def _application_file(*parts: str) -> Callable[[], Path]:
+    """Return where the system keeps the settings of a program with windows."""
+
+    def find() -> Path:
+        if sys.platform == "darwin":
+            base = Path.home() / "Library" / "Application Support"
+        elif sys.platform == "win32":
+            base = Path(os.environ.get("APPDATA") or Path.home() / "AppData" / "Roaming")
+        else:
+            base = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
+        return base.joinpath(*parts)
+
+    return find
+
+
+def _codex_file() -> Path:
+    return Path(os.environ.get("CODEX_HOME") or Path.home() / ".codex") / "config.toml"
+
+
+def _typed(server: Server) -> dict[str, Any]:
+    return {"type": "http", "url": server.endpoint, "headers": server.headers}
+
+
+def _bridged(server: Server) -> dict[str, Any]:
+    """Return a program to start, for a client that speaks over standard input and output only."""
+    arguments = ["bridge", "--url", server.url, "--project", server.project]
+    return {"command": _program(), "args": arguments, "env": {"QMS_KEY": server.key}}
+
+
+def _program() -> str:
+    # Clients with windows do not search the PATH of a shell.
+    beside = Path(sys.executable).with_name("qms.exe" if sys.platform == "win32" else "qms")
+    return str(beside) if beside.exists() else "qms"
+
+
+CLIENTS = {
+    "claude-code": Client(
+        title="Claude Code",
+        file=_home(".claude.json"),
+        place="mcpServers",
+        entry=_typed,
+        instructions="CLAUDE.md",
+    ),
+    "claude-desktop": Client(
+        title="Claude Desktop",
+        file=_application_file("Claude", "claude_desktop_config.json"),
+        place="mcpServers",
+        entry=_bridged,
+        instructions="the preferences in its settings",
+    ),
+    "cursor": Client(
+        title="Cursor",
+        file=_home(".cursor", "mcp.json"),
+        place="mcpServers",
+        entry=lambda server: {"url": server.endpoint, "headers": server.headers},
+        instructions="AGENTS.md",
+    ),
+    "vscode": Client(
+        title="VS Code",
+        file=_application_file("Code", "User", "mcp.json"),
+        place="servers",
+        entry=_typed,
+        instructions="AGENTS.md or .github/copilot-instructions.md",
+    ),
+    "codex": Client(
+        title="Codex",
+        file=_codex_file,
+        place="mcp_servers",
+        entry=lambda server: {"url": server.endpoint, "http_headers": server.headers},
+        instructions="AGENTS.md",
+        is_toml=True,
+    ),
+    "gemini": Client(
+        title="Gemini CLI",
+        file=_home(".gemini", "settings.json"),
+        place="mcpServers",
+        entry=lambda server: {"httpUrl": server.endpoint, "headers": server.headers},
+        instructions="GEMINI.md",
+    ),
+    "windsurf": Client(
+        title="Windsurf",
+        file=_home(".codeium", "windsurf", "mcp_config.json"),
+        place="mcpServers",
+        entry=lambda server: {"serverUrl": server.endpoint, "headers": server.headers},
+        instructions="AGENTS.md",
+    ),
+}

@@ -1,0 +1,154 @@
+"""`memoryctl connect`: each client's own format, a key that works, and nothing else touched."""
+
+import json
+import stat
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from qms.cli.clients import CLIENTS
+from qms.cli.remote import Remote, reachable
+from tests.cli.conftest import Terminal
+
+JSON_CLIENTS = [name for name, client in CLIENTS.items() if not client.is_toml]
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A home folder of one's own, in which clients keep their files."""
+    folder = tmp_path / "home"
+    folder.mkdir()
+    for name in ("HOME", "USERPROFILE", "APPDATA"):
+        monkeypatch.setenv(name, str(folder))
+    for name in ("XDG_CONFIG_HOME", "CODEX_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    return folder
+
+
+def key_in(entry: dict[str, Any]) -> str:
+    """Return the key that a client would send."""
+    headers = entry.get("headers") or entry.get("http_headers")
+    key: str = headers["Authorization"].split()[1] if headers else entry["env"]["QMS_KEY"]
+    return key
+
+
+@pytest.mark.parametrize("name", JSON_CLIENTS)
+def test_a_client_gets_its_server_beside_those_it_has(server: Terminal, name: str) -> None:
+    client = CLIENTS[name]
+    before = {"theme": "dark", client.place: {"other": {"command": "x"}}}
+    client.file().parent.mkdir(parents=True, exist_ok=True)
+    client.file().write_text(json.dumps(before), encoding="utf-8")
+
+    done = server.ok("connect", name, "--project", "default", "--write", "--json").json
+
+    after = json.loads(client.file().read_text(encoding="utf-8"))
+    entry = after[client.place].pop("memory")
+    assert after == before
+    assert json.loads(Path(done["backup"]).read_text(encoding="utf-8")) == before
+    assert stat.S_IMODE(client.file().stat().st_mode) == 0o600
+    assert done["tools"] > 5
+    assert server.server is not None
+    remote = Remote(server.server.url, key_in(entry))
+    assert remote.speak("default", "tools/list", {})["tools"]
+    remote.close()
+
+
+def test_codex_keeps_the_comments_of_its_file(server: Terminal, home: Path) -> None:
+    path = home / ".codex" / "config.toml"
+    path.parent.mkdir()
+    before = '# mine\nmodel = "m"  # this one\n\n[mcp_servers.other]\ncommand = "x"\n'
+    path.write_text(before, encoding="utf-8")
+
+    server.ok("connect", "codex", "--write")
+
+    text = path.read_text(encoding="utf-8")
+    assert "# mine" in text
+    assert "# this one" in text
+    servers = tomllib.loads(text)["mcp_servers"]
+    assert servers["other"] == {"command": "x"}
+    assert servers["memory"]["url"].endswith("/mcp/default")
+    assert key_in(servers["memory"]).startswith("qms_")
+
+
+def test_a_client_of_pipes_is_given_the_bridge(server: Terminal) -> None:
+    done = server.ok("connect", "claude-desktop", "--json").json
+
+    entry = json.loads(done["settings"])["mcpServers"]["memory"]
+    assert entry["args"][0] == "bridge"
+    assert Path(entry["command"]).stem == "qms"
+
+
+def test_the_key_is_a_writers_and_says_which_client_it_is_for(server: Terminal) -> None:
+    server.ok("connect", "cursor")
+
+    (key,) = server.ok("keys", "list", "--user", "agents", "--json").json["items"]
+    (user,) = [
+        u for u in server.ok("users", "list", "--json").json["items"] if u["name"] == "agents"
+    ]
+    assert key["label"] == "cursor"
+    assert user["tier"] == "writer"
+
+
+def test_what_is_printed_tells_the_agent_to_recall_and_to_store(server: Terminal) -> None:
+    done = server.ok("connect", "gemini")
+
+    assert '"httpUrl"' in done.out
+    assert "coldStart" in done.out
+    assert "upsertEntry" in done.out
+    assert "GEMINI.md" in done.err
+
+
+def test_a_dry_run_makes_neither_key_nor_file(server: Terminal, home: Path) -> None:
+    done = server.ok("connect", "cursor", "--write", "--dry-run", "--json").json
+
+    assert not done["written"]
+    assert list(home.iterdir()) == []
+    assert len(server.ok("keys", "list", "--json").json["items"]) == 1
+
+
+def test_without_a_server_it_says_that_nothing_was_tried(files: Terminal, home: Path) -> None:
+    done = files.ok("connect", "cursor", "--write")
+
+    assert "not tried" in done.err
+    assert (home / ".cursor" / "mcp.json").exists()
+
+
+def test_a_file_with_comments_is_left_alone_and_costs_no_key(server: Terminal, home: Path) -> None:
+    path = home / ".cursor" / "mcp.json"
+    path.parent.mkdir()
+    path.write_text("{ // mine\n}", encoding="utf-8")
+
+    done = server("connect", "cursor", "--write")
+
+    assert done.code == 2
+    assert "without --write" in done.err
+    assert path.read_text(encoding="utf-8") == "{ // mine\n}"
+    assert len(server.ok("keys", "list", "--json").json["items"]) == 1
+
+
+def test_a_project_that_is_not_there_is_refused_before_the_file_is_written(
+    server: Terminal, home: Path
+) -> None:
+    done = server("connect", "cursor", "--project", "nowhere", "--write")
+
+    assert done.code == 4
+    assert not (home / ".cursor").exists()
+
+
+def test_from_afar_the_client_gets_the_key_that_was_given(
+    server: Terminal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert server.server is not None
+    monkeypatch.delenv("QMS_ROOT")
+
+    done = server.ok("connect", "windsurf", "--url", server.server.url, "--json").json
+
+    assert key_in(json.loads(done["settings"])["mcpServers"]["memory"]) == server.key
+
+
+def test_an_address_that_means_all_is_one_to_connect_to() -> None:
+    assert reachable("http://0.0.0.0:5080") == "http://127.0.0.1:5080"
+    assert reachable("https://[::]:5080/base") == "https://[::1]:5080/base"
+    assert reachable("http://memory.example") == "http://memory.example"
