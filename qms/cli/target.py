@@ -13,6 +13,7 @@ import msgspec
 from qms.cli import output
 from qms.cli.backend import Backend
 from qms.cli.identity import named_agent
+from qms.cli.key_file import read_key
 from qms.cli.local import Local
 from qms.cli.projects import guess_project
 from qms.cli.remote import Remote
@@ -174,7 +175,8 @@ def _open_root(root: Path, asked: Asked) -> Backend:
     deadline = time.monotonic() + LOCK_WAIT_S
     while True:
         if (url := running_url(root)) is not None:
-            return Remote(url, asked.server_key, agent_id=asked.agent_id)
+            key = asked.server_key or read_key(root)
+            return Remote(url, key, agent_id=asked.agent_id)
         try:
             local = Local(root, command=asked.verb, agent_id=asked.agent_id)
         except ConflictError:
