@@ -12,6 +12,7 @@ from qms.cli import (
     archive,
     audit,
     backups,
+    completing,
     connecting,
     consolidating,
     editing,
@@ -102,6 +103,8 @@ for _verb in (
     permissions.permissions,
     audit.audit,
     shell.shell,
+    completing.completion,
+    completing.man,
 ):
     program.add_command(_verb)
 

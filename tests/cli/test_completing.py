@@ -1,0 +1,67 @@
+"""`memoryctl completion` and `man`, as shells and `man` read them."""
+
+import shutil
+import subprocess
+
+import pytest
+
+from qms.cli.arguments import leaves
+from qms.cli.main import program
+from tests.cli.conftest import Terminal
+
+BASH = shutil.which("bash")
+MAN = shutil.which("man")
+
+
+def completed(script: str, *words: str) -> list[str]:
+    """Return what bash offers for the last word of a line."""
+    assert BASH is not None
+    line = " ".join(f"'{word}'" for word in words)
+    state = f"COMP_WORDS=({line}); COMP_CWORD={len(words) - 1}"
+    ask = f'{script}\n{state}\n_memoryctl\necho "${{COMPREPLY[@]}}"'
+    done = subprocess.run([BASH, "-c", ask], capture_output=True, text=True, check=True)
+    return done.stdout.split()
+
+
+@pytest.mark.skipif(BASH is None, reason="there is no bash")
+def test_bash_completes_verbs_nouns_options_and_choices(files: Terminal) -> None:
+    script = files.ok("completion", "bash").out
+
+    assert completed(script, "memoryctl", "rem") == ["remember"]
+    assert completed(script, "memoryctl", "backups", "v") == ["verify"]
+    assert completed(script, "memoryctl", "list", "--kind", "fact", "--any") == ["--any-tag"]
+    assert completed(script, "memoryctl", "connect", "claude-") == ["claude-code", "claude-desktop"]
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish", "powershell"])
+def test_every_verb_stands_in_every_completion(files: Terminal, shell: str) -> None:
+    script = files.ok("completion", shell).out
+
+    assert [path for path, _ in leaves(program) if path not in script] == []
+
+
+@pytest.mark.skipif(MAN is None, reason="there is no man")
+def test_the_manual_page_is_read_without_a_warning(files: Terminal) -> None:
+    page = files.ok("man").out
+    assert MAN is not None
+
+    done = subprocess.run(
+        [MAN, "--warnings", "-l", "-"], input=page, capture_output=True, text=True, check=False
+    )
+
+    assert page.startswith(".TH MEMORYCTL 1")
+    assert done.stderr == ""
+
+
+def test_the_manual_page_has_every_verb_with_its_example(files: Terminal) -> None:
+    page = files.ok("man").out.replace(r"\-", "-")
+
+    assert [path for path, _ in leaves(program) if f".SS {path}" not in page] == []
+    assert "--any-tag" in page
+
+
+def test_an_unknown_verb_names_the_nearest(files: Terminal) -> None:
+    done = files("serach", "x")
+
+    assert done.code == 2
+    assert "did you mean search?" in done.err
