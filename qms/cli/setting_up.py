@@ -67,7 +67,7 @@ def status(asked: Asked) -> None:
 
 
 def _show(found: dict[str, Any]) -> None:
-    embedder = (found["embedder"] or {}).get("name", "not opened yet")
+    embedder = (found["embedder"] or {}).get("model", "not opened yet")
     output.line(f"{found['status']}, version {found['version']}, embedder {embedder}")
     rows = [
         (one["name"], f"{one['entries']:,}" if one["loaded"] else "", _state(one))

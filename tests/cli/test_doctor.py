@@ -1,0 +1,116 @@
+"""`memoryctl doctor`: each thing that goes wrong is found and has its fix."""
+
+import os
+import socket
+import stat
+import sys
+import sysconfig
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from qms.cli import examining
+from tests.cli.conftest import Terminal
+
+
+def problems(ctl: Terminal, *words: str) -> dict[str, Any]:
+    """Return what is wrong, by what was looked at; every one has a fix."""
+    found = ctl("doctor", "--json", *words).json["findings"]
+    wrong = {one["check"]: one for one in found if one["problem"]}
+    assert all(one["fix"] for one in wrong.values())
+    return wrong
+
+
+@pytest.fixture(autouse=True)
+def free_port(files: Terminal) -> int:
+    """The root listens on a port that nobody has."""
+    with socket.socket() as tried:
+        tried.bind(("127.0.0.1", 0))
+        port: int = tried.getsockname()[1]
+    path = files.root / "QuickMemoryServer.toml"
+    text = path.read_text(encoding="utf-8")
+    assert ":5080" in text
+    path.write_text(text.replace(":5080", f":{port}"), encoding="utf-8")
+    return port
+
+
+def test_a_root_that_is_well_has_nothing_fatal(files: Terminal) -> None:
+    done = files.ok("doctor")
+
+    assert "ok    folder" in done.out
+    assert "ok    port" in done.out
+
+
+def test_a_port_that_is_taken_is_named(files: Terminal, free_port: int) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", free_port))
+        taken.listen()
+
+        wrong = problems(files)
+
+    assert str(free_port) in wrong["port"]["problem"]
+
+
+def test_a_configuration_that_others_may_read_is_closed(files: Terminal) -> None:
+    path = files.root / "QuickMemoryServer.toml"
+    path.chmod(0o644)
+    name = "rights on QuickMemoryServer.toml"
+
+    assert files("doctor").code == 6
+    assert "chmod 600" in problems(files)[name]["fix"]
+    assert name not in problems(files, "--fix")
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_a_bad_key_is_told_from_a_good_one(server: Terminal) -> None:
+    assert "key" not in problems(server)
+    assert "key" in problems(server, "--key", "qms_" + "x" * 43)
+
+
+def test_a_configuration_that_is_broken_is_named(files: Terminal) -> None:
+    (files.root / "QuickMemoryServer.toml").write_text("[global\n", encoding="utf-8")
+
+    assert "config validate" in problems(files)["configuration"]["fix"]
+
+
+def test_a_model_that_is_missing_is_not_fatal(files: Terminal) -> None:
+    files.edit_settings("models/embeddings.onnx", "models/none.onnx")
+
+    assert "none.onnx" in problems(files)["model"]["problem"]
+    assert files("doctor").code == 0
+
+
+def test_a_clock_that_is_behind_the_files_is_noticed(files: Terminal) -> None:
+    later = 4_000_000_000
+    os.utime(files.root / "QuickMemoryServer.toml", (later, later))
+
+    assert "clock" in problems(files)
+
+
+def test_few_watches_are_noticed(
+    files: Terminal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "max_user_watches").write_text("100\n", encoding="ascii")
+    monkeypatch.setattr(examining, "INOTIFY", tmp_path)
+
+    assert "sysctl" in problems(files)["inotify"]["fix"]
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="root may write anywhere")
+def test_a_folder_that_is_read_only_is_named(files: Terminal) -> None:
+    files.root.chmod(0o500)
+    try:
+        assert "folder" in problems(files)
+    finally:
+        files.root.chmod(0o700)
+
+
+def test_the_systems_own_python_is_named(
+    files: Terminal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "EXTERNALLY-MANAGED").write_text("", encoding="utf-8")
+    monkeypatch.setattr(sysconfig, "get_path", lambda _name: str(tmp_path))
+    monkeypatch.setattr(sys, "prefix", sys.base_prefix)
+
+    assert "PEP 668" in problems(files)["python"]["problem"]
