@@ -1,6 +1,6 @@
 """`memoryctl completion` and `man`, as shells and `man` read them."""
 
-import shutil
+import os
 import subprocess
 
 import pytest
@@ -9,21 +9,17 @@ from qms.cli.arguments import leaves
 from qms.cli.main import program
 from tests.cli.conftest import Terminal
 
-BASH = shutil.which("bash")
-MAN = shutil.which("man")
-
 
 def completed(script: str, *words: str) -> list[str]:
     """Return what bash offers for the last word of a line."""
-    assert BASH is not None
     line = " ".join(f"'{word}'" for word in words)
     state = f"COMP_WORDS=({line}); COMP_CWORD={len(words) - 1}"
     ask = f'{script}\n{state}\n_memoryctl\necho "${{COMPREPLY[@]}}"'
-    done = subprocess.run([BASH, "-c", ask], capture_output=True, text=True, check=True)
+    done = subprocess.run(["bash", "-c", ask], capture_output=True, encoding="utf-8", check=True)
     return done.stdout.split()
 
 
-@pytest.mark.skipif(BASH is None, reason="there is no bash")
+@pytest.mark.needs("bash")
 def test_bash_completes_verbs_nouns_options_and_choices(files: Terminal) -> None:
     script = files.ok("completion", "bash").out
 
@@ -40,13 +36,17 @@ def test_every_verb_stands_in_every_completion(files: Terminal, shell: str) -> N
     assert [path for path, _ in leaves(program) if path not in script] == []
 
 
-@pytest.mark.skipif(MAN is None, reason="there is no man")
+@pytest.mark.needs("man")
 def test_the_manual_page_is_read_without_a_warning(files: Terminal) -> None:
     page = files.ok("man").out
-    assert MAN is not None
 
     done = subprocess.run(
-        [MAN, "--warnings", "-l", "-"], input=page, capture_output=True, text=True, check=False
+        ["man", "--warnings", "-l", "-"],
+        input=page,
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+        env={**os.environ, "LC_ALL": "C.UTF-8"},
     )
 
     assert page.startswith(".TH MEMORYCTL 1")

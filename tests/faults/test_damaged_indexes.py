@@ -1,9 +1,6 @@
 """Index files that are damaged, gone, old or of another model: entries stay, search goes on."""
 
 import shutil
-import subprocess
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +18,7 @@ from qms.service.library import MEMORY_RETRY_S, Library
 from qms.store.indexes import StoreIndexes
 from tests.support.boxes import NOW, StoreBox, statement
 from tests.support.index_files import change_manifest, flip_byte
+from tests.support.mounts import read_only
 
 WORDS = ("apple", "pear", "cherry")
 
@@ -302,18 +300,6 @@ def test_files_that_are_spoiled_while_they_are_in_use_give_way_to_new_ones(tmp_p
     assert again.backlog == 0
     check_serving(box, again)
     box.close()
-
-
-@contextmanager
-def read_only(folder: Path) -> Iterator[None]:
-    """Make everything below a folder read-only by a bind mount on itself."""
-    subprocess.run(["mount", "--bind", str(folder), str(folder)], check=True, timeout=30)
-    try:
-        remount = ["mount", "-o", "remount,ro,bind", str(folder)]
-        subprocess.run(remount, check=True, timeout=30)
-        yield
-    finally:
-        subprocess.run(["umount", "-l", str(folder)], check=True, timeout=30)
 
 
 @pytest.mark.fault("F16")
