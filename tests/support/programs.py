@@ -16,10 +16,12 @@ import pytest
 from tools.toolbox import TOOLS, command_of
 
 DEBIAN_PACKAGES = {
+    "bash": "bash",
     "chattr": "e2fsprogs",
     "chromium": "chromium",
     "faketime": "faketime",
     "git": "git",
+    "man": "man-db",
     "mount": "mount",
     "promtool": "prometheus",
     "strace": "strace",
