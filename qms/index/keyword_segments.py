@@ -143,6 +143,8 @@ class Segments:
         self._index = Index(self.schema, None if folder is None else str(folder))
         spaces = TextAnalyzerBuilder(Tokenizer.whitespace()).build()
         self._index.register_tokenizer(_TOKENIZER, spaces)
+        # `searcher` reloads by itself: no thread has to watch the folder and take its lock.
+        self._index.config_reader("manual")
 
     def searcher(self) -> "Searcher":
         """Return a searcher over what was committed last; it never changes."""

@@ -39,7 +39,8 @@ def embedded(names: Iterable[str], pieces: int = 1) -> list[Embedded]:
 def check_same(found: VectorIndex, wanted: VectorIndex) -> None:
     assert dict(found.search(QUERY, 99)) == pytest.approx(dict(wanted.search(QUERY, 99)))
     assert sorted(found.ids()) == sorted(wanted.ids())
-    assert found.moments(QUERY) == pytest.approx(wanted.moments(QUERY), abs=1e-5)
+    # The deviation of equal vectors is the root of what rounding leaves of zero.
+    assert found.moments(QUERY) == pytest.approx(wanted.moments(QUERY), abs=1e-3)
 
 
 def test_a_save_writes_only_what_is_new(tmp_path: Path) -> None:
