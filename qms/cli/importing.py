@@ -11,9 +11,10 @@ import msgspec
 from qms.cli import output
 from qms.cli.arguments import Verb, shared_options
 from qms.cli.listing import pages
+from qms.cli.shortfalls import Shortfalls
 from qms.cli.target import Asked, Session, open_session
 from qms.domain.entry import Document
-from qms.domain.errors import InvalidInputError, invalid
+from qms.domain.errors import invalid
 from qms.ingest.importers.ai_memory import read_ai_memory
 from qms.ingest.importers.items import Broken, Found, Item, restamped
 from qms.ingest.importers.json_export import read_json_export
@@ -25,11 +26,9 @@ from qms.ingest.importers.table import read_table
 FORMATS = ("jsonl", "json", "markdown", "csv", "aiMemory", "serverMemory")
 BATCH_ENTRIES = 200
 BATCH_BYTES = 4 * 1024 * 1024
-SHOWN_PROBLEMS = 20
-MAX_PROBLEMS = 1000
 
 
-class Outcome(msgspec.Struct, rename="camel"):
+class Outcome(Shortfalls, kw_only=True, rename="camel"):
     """What became of an import, as `--json` prints it."""
 
     dry_run: bool
@@ -37,14 +36,6 @@ class Outcome(msgspec.Struct, rename="camel"):
     imported: int = 0
     known: int = 0
     """Entries whose id was there, or that are the same as one that is."""
-    problem_count: int = 0
-    problems: list[str] = msgspec.field(default_factory=list)
-
-    def complain(self, problem: str) -> None:
-        """Note what was not stored, and why."""
-        self.problem_count += 1
-        if len(self.problems) < MAX_PROBLEMS:
-            self.problems.append(problem)
 
 
 @click.command(
@@ -173,9 +164,4 @@ def _report(outcome: Outcome, *, as_json: bool) -> None:
         f"{outcome.found:,} memories read; {outcome.imported:,} {done},"
         f" {outcome.known:,} were there already"
     )
-    for problem in outcome.problems[:SHOWN_PROBLEMS]:
-        output.warning(problem)
-    if outcome.problem_count > SHOWN_PROBLEMS:
-        output.warning(f"and {outcome.problem_count - SHOWN_PROBLEMS:,} more; --json lists them")
-    if outcome.problems:
-        raise click.exceptions.Exit(InvalidInputError.exit_code)
+    outcome.end()

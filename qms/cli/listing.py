@@ -148,6 +148,8 @@ def pages(
     request: Mapping[str, Any],
     limit: int | None = None,
     cursor: str | None = None,
+    *,
+    command: str = "listEntries",
 ) -> Iterator[dict[str, Any]]:
     """Yield the pages of a list, all of them or as many as `limit` entries take."""
     largest, count = DEFAULT_LIMITS.results, 0
@@ -155,7 +157,7 @@ def pages(
         size = largest if limit is None else min(largest, limit - count)
         page = {"size": size} | ({"cursor": cursor} if cursor else {})
         try:
-            answer = session.call(session.project, "listEntries", {**request, "page": page})
+            answer = session.call(session.project, command, {**request, "page": page})
         except InvalidInputError as error:
             # The limit of this server is lower than the usual one, and it says so.
             allowed = error.details.get("maximum")

@@ -1,7 +1,7 @@
 """`memoryctl mine`: memories out of exported conversations, stored with the way back to them."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +11,12 @@ import msgspec
 from qms.cli import output
 from qms.cli.arguments import Verb, shared_options
 from qms.cli.fields import RETENTIONS
+from qms.cli.listing import pages
 from qms.cli.progress import Progress
+from qms.cli.shortfalls import Shortfalls
 from qms.cli.target import Asked, Session, open_session
 from qms.domain.entry import NAMESPACE, Retention, split_id
 from qms.domain.errors import InvalidInputError, invalid
-from qms.domain.limits import DEFAULT_LIMITS
 from qms.ingest.mining.conversation import Conversation, Problem
 from qms.ingest.mining.formats import DEFAULT_MIN_MESSAGES, FORMATS, read_export
 from qms.ingest.mining.memories import (
@@ -31,15 +32,12 @@ from qms.ingest.mining.statements import Statement
 
 BATCH_ENTRIES = 200
 MAX_PICKED = 10
-SHOWN_PROBLEMS = 20
-MAX_PROBLEMS = 1000
-"""So many are kept to be listed; the rest is counted."""
 
 
 FindMemories = Callable[[Conversation], Iterator[Memory]]
 
 
-class Tally(msgspec.Struct, kw_only=True, rename="camel"):
+class Tally(Shortfalls, kw_only=True, rename="camel"):
     """What a run came to, as `--json` prints it."""
 
     dry_run: bool
@@ -51,14 +49,6 @@ class Tally(msgspec.Struct, kw_only=True, rename="camel"):
     by_rule: Counter[str] = msgspec.field(default_factory=Counter)
     by_method: Counter[str] = msgspec.field(default_factory=Counter)
     """With a language model: how many conversations it read, and how many the rule."""
-    problem_count: int = 0
-    problems: list[str] = msgspec.field(default_factory=list)
-
-    def complain(self, problem: str) -> None:
-        """Count what was left out, and why."""
-        self.problem_count += 1
-        if len(self.problems) < MAX_PROBLEMS:
-            self.problems.append(problem)
 
 
 @click.command(
@@ -218,22 +208,9 @@ def _known_ids(session: Session, form: str) -> Iterator[str]:
     """Yield the ids of what was mined before, also of what has left the project since."""
     living = {"filter": {"sourceType": form}, "sort": "created", "include": "ids"}
     for command, request in (("listEntries", living), ("listArchive", {})):
-        for item in _items(session, command, request):
-            local = split_id(item["id"])[1]
-            if local.startswith(ID_PREFIX):
-                yield local
-
-
-def _items(
-    session: Session, command: str, request: Mapping[str, Any]
-) -> Iterator[Mapping[str, Any]]:
-    page: dict[str, Any] = {"size": DEFAULT_LIMITS.results}
-    while True:
-        answer = session.call(session.project, command, {**request, "page": page})
-        yield from answer["items"]
-        if answer["nextCursor"] is None:
-            return
-        page = {**page, "cursor": answer["nextCursor"]}
+        for page in pages(session, request, command=command):
+            mined = (split_id(item["id"])[1] for item in page["items"])
+            yield from (local for local in mined if local.startswith(ID_PREFIX))
 
 
 def _report(tally: Tally, *, as_json: bool) -> None:
@@ -248,9 +225,4 @@ def _report(tally: Tally, *, as_json: bool) -> None:
     if tally.by_method:
         model, rule = tally.by_method["llm"], tally.by_method["rule"]
         output.note(f"the language model read {model:,} of them, the rule {rule:,}")
-    for problem in tally.problems[:SHOWN_PROBLEMS]:
-        output.warning(problem)
-    if tally.problem_count > SHOWN_PROBLEMS:
-        output.warning(f"and {tally.problem_count - SHOWN_PROBLEMS:,} more; --json lists them")
-    if tally.problems:
-        raise click.exceptions.Exit(InvalidInputError.exit_code)
+    tally.end()

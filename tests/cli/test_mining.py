@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from qms.cli import mining
+from qms.cli import mining, shortfalls
 from qms.ingest.mining import claude_code
 from tests.cli.conftest import Terminal
 from tests.support.chat_endpoint import Endpoint, Step, chat_endpoint
@@ -105,7 +105,7 @@ def test_many_problems_are_counted_and_a_few_shown(files: Terminal, tmp_path: Pa
 
     result = files("mine", str(path), "--format", "claude-code")
 
-    assert result.err.count("warning:") == mining.SHOWN_PROBLEMS + 1
+    assert result.err.count("warning:") == shortfalls.SHOWN_PROBLEMS + 1
     assert "and 1,980 more" in result.err
 
 
