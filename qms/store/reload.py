@@ -77,20 +77,21 @@ def _reload(side: FileSide, take_deletions: bool | None, *, is_careful: bool) ->
     base = side.base_lines()
     reading = read_file(side, state)
     reading.image.digest = digest
-    if is_careful and not _is_settled(side, reading, base, state.data or b""):
+    gone = missing_ids(base, reading.image)
+    if is_careful and not _is_settled(side, reading, gone, state.data or b""):
         return _UNSETTLED
-    report = take(side, reading, base, take_deletions=take_deletions)
+    report = take(side, reading, base, gone, take_deletions=take_deletions)
     _measure(report, time.monotonic() - began)
     return report
 
 
-def _is_settled(side: FileSide, reading: FileReading, base: dict[str, bytes], data: bytes) -> bool:
+def _is_settled(side: FileSide, reading: FileReading, gone: set[str], data: bytes) -> bool:
     """Say whether what the file lacks was taken out, or may still be on its way into it.
 
     An editor that truncates and writes may be stopped between two pieces for any time.
     """
     identity = reading.image.identity
-    if identity is None or not missing_ids(base, reading.image):
+    if identity is None or not gone:
         side.unsettled = None
         return True
     now = time.monotonic()
@@ -122,14 +123,14 @@ def take(
     side: FileSide,
     reading: FileReading,
     base: dict[str, bytes],
+    missing: set[str],
     *,
     take_deletions: bool | None,
 ) -> ReloadReport:
     """Merge what was read into RAM, or hold it."""
-    gone = missing_ids(base, reading.image)
-    spoiled = spoiled_ids(side.image, reading.image, gone, side.added_later())
-    taken_out = possibly_taken_out(side, gone)
-    gone -= spoiled | taken_out
+    spoiled = spoiled_ids(side.image, reading.image, missing, side.added_later())
+    taken_out = possibly_taken_out(side, missing)
+    gone = missing - spoiled - taken_out
     if take_deletions is None:
         reason = reason_to_hold(side, reading, base, gone)
         if reason is not None:
