@@ -29,6 +29,8 @@ KEY = "qms_the_key_of_the_benchmark"
 CONFIGURATION = f"""\
 [global.embedding]
 model = "hash"
+[global.rate]
+requestsPerMinute = 1000000
 [endpoint.{PROJECT}]
 slug = "{PROJECT}"
 [users.admin]
