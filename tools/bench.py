@@ -205,19 +205,20 @@ def _backup_rows(plan: Plan, scratch: Path, *, is_served: bool) -> Iterator[Row]
 @click.option(
     "--folder", type=click.Path(path_type=Path, exists=True), help="Where the stores are made."
 )
-def search(sizes: str, rounds: int, markdown: bool, folder: Path | None) -> None:
+@click.option("--imports", is_flag=True, help="Only what is measured during an import.")
+def search(sizes: str, rounds: int, markdown: bool, folder: Path | None, imports: bool) -> None:
     """Measure search beside raw tantivy and raw faiss, over HTTP, and what its indexes cost.
 
     Example: python tools/bench.py search --sizes 100000
     """
     plan = _plan(FULL, sizes, rounds, ())
     with tempfile.TemporaryDirectory(dir=folder, prefix="qms-bench-") as scratch:
-        _print(_search_rows(plan, Path(scratch)), markdown=markdown)
+        _print(_search_rows(plan, Path(scratch), imports=imports), markdown=markdown)
 
 
-def _search_rows(plan: Plan, scratch: Path) -> Iterator[Row]:
+def _search_rows(plan: Plan, scratch: Path, *, imports: bool) -> Iterator[Row]:
     shipped = open_embedder("models/embeddings.onnx", model_folders(scratch), threads=1).embedder
-    for size in plan.sizes:
+    for size in () if imports else plan.sizes:
         with _folder(scratch) as folder:
             embedder = WordVectors(shipped.model_id, shipped.dimension)
             make_search_root(folder, size, embedder)

@@ -7,15 +7,16 @@ Who may do what, and when:
 - Any number of threads call `search` and `named`. Each works on one `_State`: a searcher
   that never changes and the generations that are not in it. They share one lock for the overlay.
 - One thread at a time is inside `commit` or `rebuild` (a second one waits). It closes the current
-  generation, writes the closed ones, and then swaps the state; until then they stay in the overlay.
+  generation, writes closed ones, and then swaps the state; until then they stay in the overlay.
 """
 
 import logging
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from datetime import datetime
+from itertools import accumulate
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 import numpy as np
@@ -23,6 +24,7 @@ import numpy as np
 from qms.domain.errors import UnavailableError
 from qms.domain.queries import Filter
 from qms.fsio.disk import Disk
+from qms.index.changes import Change
 from qms.index.documents import IndexDocument
 from qms.index.keys import key_of, keys_of
 from qms.index.keyword_fields import EXACT, NAMES, STEM, field_tokens, main_languages
@@ -57,7 +59,7 @@ from qms.index.keyword_segments import (
 )
 from qms.index.keyword_summary import Summary
 from qms.index.manifest import FileSum, ManifestFile, WordsPart
-from qms.index.overlay import Change, Generation, Overlay
+from qms.index.overlay import Generation, Overlay
 from qms.index.snippets import snippet
 
 if TYPE_CHECKING:
@@ -68,17 +70,21 @@ log = logging.getLogger(__name__)
 NOTHING = -1
 """The sequence of an index that holds nothing yet."""
 
-MANY_UNREAD = 2_000
-"""From so many new documents on a search has them committed instead of reading them itself.
+FULL_FROM = 1_000
+"""A generation of so many changes gets no more: what a search knows of it stays true."""
 
-Both take them apart, which is most of the work; a commit does it once for all searches.
-"""
+COMMIT_AT_ONCE = 4_000
+"""So many changes go into the files together; searches are spared those that are there."""
+
+ENTRIES_A_STOP = 20
+"""So many entries are taken apart between two stops for whoever should go first."""
 
 MAX_LANGUAGES = 6
 MAX_HITS = 10_000
 _WRITE_ATTEMPTS = 2
 
 Hit = tuple[str, float]
+_T = TypeVar("_T")
 _MakePlan = Callable[[tuple[str, ...]], Plan]
 
 
@@ -164,6 +170,8 @@ class KeywordIndex:
         """Take in what a ChangeSet did: every search that starts after this sees it."""
         change = Change(sequence, tuple(put), tuple(removed))
         with self._applying:
+            if len(self._state.generations[-1]) >= FULL_FROM:
+                self._begin_generation()
             self._state.generations[-1].add(change)
 
     def search(
@@ -208,6 +216,7 @@ class KeywordIndex:
         with self._reading:
             overlay = Overlay(state.generations, state.files)
             plan = make_plan(query, main_languages(overlay.languages(), MAX_LANGUAGES)[:1], weights)
+            overlay.look_for(plan)
             return sum(
                 clause.weight * overlay.rarity(clause)
                 for clause in plan.scored
@@ -235,7 +244,6 @@ class KeywordIndex:
         return snippet(query, document.text)
 
     def _hits(self, make: _MakePlan, conditions: Conditions, limit: int) -> KeyHits:
-        self._help()
         state, limit = self._state, min(limit, MAX_HITS)
         if all(generation.is_empty for generation in state.generations):
             plan = make(main_languages(state.files.summary.languages, MAX_LANGUAGES))
@@ -244,21 +252,13 @@ class KeywordIndex:
         with self._reading:
             overlay = Overlay(state.generations, state.files)
             plan = make(main_languages(overlay.languages(), MAX_LANGUAGES))
+            overlay.look_over(plan, conditions.allow, limit)
             pending = overlay.hits(plan, conditions.allow, limit)
             boosts = {clause: overlay.boost(clause) for clause in plan.scored}
             outdated = overlay.outdated(known)
         outside = msgspec.structs.replace(conditions, without={*conditions.without, *outdated})
         hits = self._file_hits(state, plan, outside, limit, boosts.__getitem__)
         return _merged(hits, pending, limit)
-
-    def _help(self) -> None:
-        """Commit what a large import has left, or wait for who does; the search then sees it."""
-        if sum(generation.unread for generation in self._state.generations) < MANY_UNREAD:
-            return
-        try:
-            self.commit()
-        except UnavailableError as error:
-            log.warning("search reads what no commit takes", extra={"reason": error.message})
 
     def _file_hits(
         self,
@@ -278,7 +278,7 @@ class KeywordIndex:
         pending = {
             key: entry_id
             for generation in state.generations
-            for entry_id, key in generation.keys.items()
+            for entry_id, key in generation.all_keys()
         }
         known = pending | self._known_ids(state)
         found = zip(hits.keys.tolist(), hits.scores.tolist(), strict=True)
@@ -290,36 +290,42 @@ class KeywordIndex:
             self._ids = {key_of(entry_id): entry_id for entry_id in found}
         return self._ids
 
-    def commit(self) -> None:
+    def commit(self, give_way: Callable[[], None] | None = None) -> None:
         """Write what is pending into the files; searches and `apply` go on meanwhile.
+
+        It calls `give_way` now and then, for whoever should go first.
 
         Raises:
             UnavailableError: it could not be written; it stays pending and is found all the same.
         """
         with self._committing:
             closed = self._close_generation()
-            if not closed:
-                return
-            latest = {
-                entry_id: (generation, document)
-                for generation in closed
-                for entry_id, document in generation.latest().items()
-            }
-            tally = self._write(
-                latest.keys(),
-                lambda: (
-                    (document, generation.tokens_of(document))
-                    for generation, document in latest.values()
-                    if document is not None
-                ),
-            )
-            known = self._known_ids(self._state)
-            gone = latest.keys() - set(tally.ids)
-            known.update((key_of(entry_id), entry_id) for entry_id in tally.ids)
-            self._adopt(self._state.files.summary.joined(tally.summary), closed)
-            for entry_id in gone:
-                known.pop(key_of(entry_id), None)
-            self._save(max(generation.sequence for generation in closed))
+            while closed:
+                count = _first_batch(closed)
+                self._commit(closed[:count], give_way)
+                closed = closed[count:]
+
+    def _commit(self, closed: Sequence[Generation], give_way: Callable[[], None] | None) -> None:
+        latest = {
+            entry_id: (generation, document)
+            for generation in closed
+            for entry_id, document in generation.latest().items()
+        }
+        tally = self._write(
+            latest.keys(),
+            lambda: (
+                (document, generation.tokens_of(document))
+                for generation, document in _with_stops(latest.values(), give_way)
+                if document is not None
+            ),
+        )
+        known = self._known_ids(self._state)
+        gone = latest.keys() - set(tally.ids)
+        known.update((key_of(entry_id), entry_id) for entry_id in tally.ids)
+        self._adopt(self._state.files.summary.joined(tally.summary), closed)
+        for entry_id in gone:
+            known.pop(key_of(entry_id), None)
+        self._save(max(generation.sequence for generation in closed))
 
     def rebuild(self, documents: Iterable[IndexDocument], sequence: int) -> None:
         """Replace everything by these documents, which are the store as of `sequence`.
@@ -347,11 +353,13 @@ class KeywordIndex:
 
     def _close_generation(self) -> list[Generation]:
         with self._applying:
-            state = self._state
-            if not state.generations[-1].is_empty:
-                generations = (*state.generations, Generation())
-                self._state = _State(state.searcher, state.files, generations)
+            if not self._state.generations[-1].is_empty:
+                self._begin_generation()
             return list(self._state.generations[:-1])
+
+    def _begin_generation(self) -> None:
+        state = self._state
+        self._state = _State(state.searcher, state.files, (*state.generations, Generation()))
 
     def _write(
         self, removed: Collection[str] | None, make_put: Callable[[], Iterable[Written]]
@@ -396,6 +404,19 @@ class KeywordIndex:
             )
         except OSError as error:
             raise UnavailableError("the keyword index cannot be saved now") from error
+
+
+def _with_stops(items: Iterable[_T], give_way: Callable[[], None] | None) -> Iterator[_T]:
+    for place, item in enumerate(items):
+        if give_way is not None and place % ENTRIES_A_STOP == 0:
+            give_way()
+        yield item
+
+
+def _first_batch(closed: Sequence[Generation]) -> int:
+    """Return how many generations, at least one, are committed together."""
+    totals = accumulate(map(len, closed))
+    return max(1, sum(total <= COMMIT_AT_ONCE for total in totals))
 
 
 def _merged(hits: KeyHits, pending: Sequence[Hit], limit: int) -> KeyHits:

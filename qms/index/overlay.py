@@ -2,28 +2,43 @@
 
 A `Generation` collects what `apply` brings until a commit takes it over. `add` only appends: a
 writer never waits for a reader. Readers do the rest when they come: under the one lock that all
-readers of an index share they take in what has been appended, and score it.
+readers of an index share they take in what has been appended, and score it. Of what a large import
+has left they take in only what a glance at the text finds promising; a commit takes in the rest.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Container, Iterable, Mapping
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping
+from heapq import nlargest
+from itertools import chain
+from operator import itemgetter
 
 import msgspec
 
 from qms.index.bm25 import K1, idf, norm_line, phrase_frequency, stored_length
+from qms.index.changes import Change
 from qms.index.documents import IndexDocument
+from qms.index.glance import Tail
 from qms.index.keys import key_of
-from qms.index.keyword_fields import TEXT_FIELDS, FieldTokens, field_tokens
+from qms.index.keyword_fields import (
+    EXACT,
+    NAMES,
+    PARTS,
+    STEM,
+    TEXT_FIELDS,
+    FieldTokens,
+    field_tokens,
+)
 from qms.index.keyword_query import Clause, Plan
 from qms.index.keyword_segments import FileStatistics
 
+FEW_UNREAD = 300
+"""So many new documents a search takes in; it only glances at more of them."""
 
-class Change(msgspec.Struct, frozen=True):
-    """What one ChangeSet means to the index."""
+MOST_CHOSEN = 200
+"""How many documents are taken in at most after a glance at all."""
 
-    sequence: int
-    put: tuple[IndexDocument, ...] = ()
-    removed: tuple[str, ...] = ()
+_GLANCED_FIELDS = frozenset({STEM, EXACT, NAMES, PARTS})
+"""Fields of which a glance can tell about how many entries hold a term."""
 
 
 class Pending(msgspec.Struct, frozen=True):
@@ -48,6 +63,8 @@ class Generation:
         self._taken = 0
         self._added = 0
         self._analysed = 0
+        self._skimmed = 0
+        self._tail: Tail | None = None
         self.entries: dict[str, Pending | None] = {}
         self.keys: dict[str, int] = {}
         self.languages: dict[str, int] = {}
@@ -73,6 +90,11 @@ class Generation:
         """Say whether nothing has been added."""
         return not self._inbox
 
+    @property
+    def is_skimmed(self) -> bool:
+        """Say whether its last changes are known by a glance only."""
+        return self._tail is not None
+
     def __len__(self) -> int:
         """Return how many changes it holds, each entry of a large one counted."""
         return max(len(self._inbox), self._added)
@@ -92,17 +114,51 @@ class Generation:
                 self.keys[entry_id] = key_of(entry_id)
             for document in change.put:
                 self._forget(document.id)
-                self._remember(document)
+                self._remember(document, field_tokens(document))
             self._taken += 1
             self._analysed += len(change.put)
 
-    def _remember(self, document: IndexDocument) -> None:
-        tokens = field_tokens(document)
+    def skim(self) -> Tail:
+        """Return what is not taken in as plain text; the caller holds the lock.
+
+        From then on nothing more is taken in: the next commit is not far.
+        """
+        if self._tail is None:
+            self._tail, self._skimmed = Tail(), self._taken
+        end = len(self._inbox)
+        self._tail.follow(self._inbox[self._skimmed : end])
+        self._skimmed = end
+        return self._tail
+
+    @classmethod
+    def of_chosen(cls, tail: Tail, chosen: Iterable[IndexDocument], plan: Plan) -> "Generation":
+        """Return a tail as if its entries had no text but the chosen ones the words of a plan."""
+        made = cls()
+        made.entries = dict.fromkeys(tail.ids)
+        asked = _terms_by_field(plan)
+        for document in chosen:
+            made._remember(document, tail.tokens_of(document), asked)
+        made.keys = tail.keys
+        return made
+
+    def all_keys(self) -> Iterator[tuple[str, int]]:
+        """Yield the id and the key of every entry that readers have met, also by a glance."""
+        yield from self.keys.items()
+        if self._tail is not None:
+            yield from self._tail.keys.items()
+
+    def _remember(
+        self,
+        document: IndexDocument,
+        tokens: FieldTokens,
+        asked: Mapping[str, Collection[str]] | None = None,
+    ) -> None:
         for field, found in tokens.fields.items():
             postings = self._postings[field]
             self._totals[field] += len(found)
             self.lengths[field][document.id] = stored_length(len(found))
-            for term, count in Counter(found).items():
+            counts = Counter(found) if asked is None else _counts_of(asked.get(field, ()), found)
+            for term, count in counts.items():
                 postings[term][document.id] = count
         self._documents += 1
         self.languages[tokens.language] = self.languages.get(tokens.language, 0) + 1
@@ -160,16 +216,55 @@ class Generation:
         return [place for place, found in enumerate(tokens) if found == term]
 
 
+def _terms_by_field(plan: Plan) -> dict[str, set[str]]:
+    asked: defaultdict[str, set[str]] = defaultdict(set)
+    for clause in chain(plan.scored, *plan.required):
+        asked[clause.field].update(clause.terms)
+    return asked
+
+
+def _counts_of(terms: Iterable[str], found: list[str]) -> dict[str, int]:
+    return {term: count for term in terms if (count := found.count(term))}
+
+
 class Overlay:
     """The generations that a search sees, oldest first; made and used under the readers' lock."""
 
     def __init__(self, generations: Iterable[Generation], files: FileStatistics) -> None:
         self._files = files
-        self._generations = [found for found in generations if not found.is_empty]
+        self._taken_in = [found for found in generations if not found.is_empty]
+        self._generations = self._taken_in
+        self._tails: list[Tail] = []
+        self._chosen: list[Generation] = []
         for generation in self._generations:
-            generation.take_in()
-        self._documents = files.documents + sum(found.documents for found in self._generations)
+            if generation.unread > FEW_UNREAD or generation.is_skimmed:
+                self._tails.append(generation.skim())
+            else:
+                generation.take_in()
+        self._read = files.documents + sum(found.documents for found in self._generations)
+        self._documents = self._read + sum(map(len, self._tails))
         self._idf: dict[tuple[str, str], float] = {}
+
+    def look_over(self, plan: Plan, passes: Callable[[IndexDocument], bool], limit: int) -> None:
+        """Take in what matches a plan best of all that is only skimmed."""
+        most = min(limit, MOST_CHOSEN)
+        promising = [
+            (score, document, tail)
+            for tail in self._tails
+            for score, document in tail.promising(plan, passes, most)
+        ]
+        chosen: dict[Tail, list[IndexDocument]] = {tail: [] for tail in self._tails}
+        for _, document, tail in nlargest(most, promising, key=itemgetter(0)):
+            chosen[tail].append(document)
+        generations: list[Generation] = []
+        for generation in self._generations:
+            generations.append(generation)
+            if generation.is_skimmed:
+                tail = generation.skim()
+                self._chosen.append(Generation.of_chosen(tail, chosen[tail], plan))
+                generations.append(self._chosen[-1])
+                self._read += len(chosen[tail])
+        self._generations = generations
 
     def outdated(self, known: Container[int]) -> list[str]:
         """Return the ids whose state in the files, which know these keys, is out of date."""
@@ -183,8 +278,9 @@ class Overlay:
     def languages(self) -> dict[str, int]:
         """Return how many entries of each language there are, those in the files included."""
         counts = dict(self._files.summary.languages)
-        for generation in self._generations:
-            for language, count in generation.languages.items():
+        here = [part.languages for part in self._generations]
+        for found in (*here, *(tail.languages for tail in self._tails)):
+            for language, count in found.items():
                 if count:
                     counts[language] = counts.get(language, 0) + count
         return counts
@@ -207,6 +303,11 @@ class Overlay:
                     found.append((entry_id, scores[entry_id]))
                     room -= 1
         return found
+
+    def look_for(self, plan: Plan) -> None:
+        """Find how rare the words of a plan are in what is only skimmed."""
+        for tail in self._tails:
+            tail.look_for(plan)
 
     def boost(self, clause: Clause) -> float:
         """Return what the files' score of a clause is to be multiplied by.
@@ -243,7 +344,7 @@ class Overlay:
 
     def _average(self, field: str) -> float:
         tokens = sum(generation.tokens(field) for generation in self._generations)
-        return (self._files.tokens(field) + tokens) / self._documents
+        return (self._files.tokens(field) + tokens) / self._read
 
     def rarity(self, clause: Clause) -> float:
         """Return how rare the terms of a clause are, in files and overlay together."""
@@ -259,9 +360,23 @@ class Overlay:
         return known
 
     def _holders(self, field: str, term: str) -> int:
-        return self._files.holders(field, term) + sum(
-            len(generation.counts(field, term)) for generation in self._generations
+        held = self._files.holders(field, term) + sum(
+            len(generation.counts(field, term)) for generation in self._taken_in
         )
+        if self._tails:
+            held += self._skimmed_holders(field, term)
+        return min(held, self._documents)
+
+    def _skimmed_holders(self, field: str, term: str) -> int:
+        """Return about how many of the entries that are only skimmed hold a term in a field.
+
+        A glance cannot tell fields apart; those that were chosen show what share holds it there.
+        """
+        anywhere = sum(tail.holders(field, term) for tail in self._tails)
+        if field in _GLANCED_FIELDS:
+            return anywhere
+        there = sum(len(chosen.counts(field, term)) for chosen in self._chosen)
+        return anywhere * there // max(1, sum(chosen.documents for chosen in self._chosen))
 
     def _rarest(self, clause: Clause) -> int:
         if not clause.slop:

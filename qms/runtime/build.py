@@ -109,6 +109,8 @@ class Runtime:
         self._sampler = Loop("sampler", self._sample, first_after_s=SAMPLE_S)
         self._librarian = Loop("librarian", self.library.work, gives_way=True)
         self.library.wake = self._librarian.wake
+        self._scribe = Loop("scribe", self.library.write_words)
+        self.library.wake_writer = self._scribe.wake
         self._disk = disk
         self._clock = clock
         self._watcher = watcher or FolderWatcher()
@@ -153,7 +155,7 @@ class Runtime:
             self._is_loading = True
             self.catalog.load()
             self._settings_keeper.start()
-            self._librarian.start()
+            self.start_librarian()
             self._jobs.start()
             self._sampler.start()
             self._backups.start()
@@ -173,6 +175,7 @@ class Runtime:
     def start_librarian(self) -> None:
         """Have indexes made and kept in the background, also for a command on files."""
         self._librarian.start()
+        self._scribe.start()
 
     def admit_owner(self) -> None:
         """Leave a key for whoever owns the machine; it is good until the runtime is closed."""
@@ -195,6 +198,7 @@ class Runtime:
             self._backups.stop()
             self._key_saver.stop()
         self._librarian.stop()
+        self._scribe.stop()
         self.catalog.close()
         self._watcher.stop()
         self.audit.close()

@@ -14,6 +14,7 @@ from qms.ingest.withhold import withhold
 from qms.service.answers import EntryAnswer, entry_answer
 from qms.service.calls import Call, no_entry
 from qms.service.contradictions import potential_contradictions
+from qms.service.precedence import ENTRIES_A_STOP
 from qms.service.requests import Request, Response
 from qms.service.writing import (
     Similar,
@@ -215,6 +216,8 @@ def _import_all(draft: Draft, entries: list[Any], call: Call, writing: Writing) 
     for index, given in enumerate(entries):
         if index % PROGRESS_ENTRIES == 0:
             call.peer.progress(index, len(entries))
+        if index % ENTRIES_A_STOP == 0:
+            call.house.library.precedence.give_way()
         try:
             if not isinstance(given, dict):
                 raise invalid(f"entries[{index}]", "must be an object")

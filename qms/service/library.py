@@ -1,7 +1,7 @@
 """The library: the indexes of every open store, and the embedder that they share.
 
-In the background one thread calls `work` again and again; without it, as for a command on files,
-indexes are made when a search asks for them.
+In the background one thread calls `work` again and again and another `write_words`; without them,
+as for a command on files, indexes are made when a search asks for them.
 """
 
 import logging
@@ -18,6 +18,7 @@ from qms.domain.ports import Embedder
 from qms.fsio.disk import Disk
 from qms.inference.choose import Chosen, ChosenChat, ChosenReranker, EmbedderKind
 from qms.ingest.claims import ClaimIndex
+from qms.service.precedence import Precedence
 from qms.store.memory_store import MemoryStore
 from qms.store.options import IndexStatus, Problem
 from qms.store.summaries import SUMMARIES_FILE, SummaryCache
@@ -89,7 +90,9 @@ class Library:
         self._chosen: Chosen | None = None
         self._reranker: ChosenReranker | None = None
         self._changed_at = self._summaries_due = -math.inf
+        self.precedence = Precedence()
         self.wake: Callable[[], None] = lambda: None
+        self.wake_writer: Callable[[], None] = lambda: None
 
     @property
     def chosen(self) -> Chosen | None:
@@ -260,6 +263,24 @@ class Library:
         waits += [0.0 for one in claims if one.unread]
         return min([*waits, self._save_summaries(kept)])
 
+    def write_words(self) -> float:
+        """Bring what a large import has left into the keyword files; return when to look again.
+
+        This is another thread's work, of full priority: it is all Python, so that searches would
+        wait for a thread that gives way. What fails is left to `work`, which knows how to go on.
+        """
+        with self._lock:
+            everything = list(self._indexes.items())
+        for project, indexes in everything:
+            if indexes.has_many_words and self._monotonic() >= indexes.rests_until:
+                try:
+                    indexes.commit(self.precedence.give_way)
+                except (OSError, UnavailableError) as error:
+                    extra = {"project": project, "reason": str(error)}
+                    log.warning("words not written", extra=extra)
+                    return RETRY_S
+        return math.inf
+
     def _save_summaries(self, kept: list[SummaryCache]) -> float:
         changed = [summaries for summaries in kept if summaries.is_changed]
         wait = self._summaries_due - self._monotonic()
@@ -301,7 +322,8 @@ class Library:
         now = self._monotonic()
         quiet_for = now - self._changed_at
         save_in = indexes.save(now, is_quiet=quiet_for >= QUIET_S)
-        indexes.commit(is_quiet=quiet_for >= QUIET_S)
+        if quiet_for >= QUIET_S or (indexes.has_many_words and not self._in_background):
+            indexes.commit()
         if waiting or indexes.check_next():
             return 0.0
         indexes.return_to_disk()
@@ -339,3 +361,5 @@ class Library:
     def _note_change(self) -> None:
         self._changed_at = self._monotonic()
         self.wake()
+        if any(indexes.has_many_words for indexes in list(self._indexes.values())):
+            self.wake_writer()

@@ -50,8 +50,9 @@ def recall(call: Call, request: RecallRequest) -> RecallAnswer | Rendered:
         max_tokens=request.max_tokens,
     )
     check_query(query, limits, text_field="context")
-    found = look(call, query)
-    shown = show(found, SearchRequest(query=query, include=request.include, format=request.format))
+    asked = SearchRequest(query=query, include=request.include, format=request.format)
+    with call.house.library.precedence.first():
+        shown = show(look(call, query), asked)
     if request.touch:
         touch(call, shown.records)
     if isinstance(shown.answer, Rendered):

@@ -75,7 +75,8 @@ class Shown(NamedTuple):
 
 def search_entries(call: Call, request: SearchRequest) -> SearchAnswer | Rendered:
     """Return what the project, and the shared store beside it, have for a query."""
-    return show(look(call, request.query), request).answer
+    with call.house.library.precedence.first():
+        return show(look(call, request.query), request).answer
 
 
 def look(call: Call, query: SearchQuery) -> "Found":

@@ -9,6 +9,7 @@ Everything here may be deleted from disk and is made again from the entries. Wha
 import logging
 import math
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 from qms.domain.changes import HAND_EDIT, ChangeSet
@@ -202,16 +203,25 @@ class StoreIndexes:
                 vectors = vectors.compacted(columns.slots)
             self._built = Built(columns, built.keyword, vectors)
 
-    def commit(self, *, is_quiet: bool) -> None:
-        """Bring waiting changes into the keyword files when there are many, or nobody writes."""
+    @property
+    def has_many_words(self) -> bool:
+        """Say whether so many changes wait for the keyword files that they go there now."""
+        return self.is_ready and self._pending_words >= COMMIT_FROM
+
+    def commit(self, give_way: Callable[[], None] | None = None) -> None:
+        """Bring waiting changes into the keyword files, giving way to others now and then.
+
+        Raises:
+            OSError, UnavailableError: they cannot be written; they wait, and are found.
+        """
         built = self._built
-        if (
-            built is not None
-            and self._doubt is None
-            and built.keyword.pending
-            and (is_quiet or built.keyword.pending >= COMMIT_FROM)
-        ):
-            built.keyword.commit()
+        if built is not None and self._pending_words:
+            built.keyword.commit(give_way)
+
+    @property
+    def _pending_words(self) -> int:
+        built = self._built
+        return built.keyword.pending if built is not None and self._doubt is None else 0
 
     def save(self, now: float, *, is_quiet: bool) -> float:
         """Save vectors when it is time to; return for how many seconds it will not be.

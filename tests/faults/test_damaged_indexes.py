@@ -15,7 +15,7 @@ from qms.index.manifest import ManifestFile
 from qms.inference.choose import Chosen, EmbedderKind
 from qms.inference.hash_embedder import HashEmbedder
 from qms.service.library import MEMORY_RETRY_S, Library
-from qms.store.indexes import StoreIndexes
+from qms.store.indexes import COMMIT_FROM, StoreIndexes
 from tests.support.boxes import NOW, StoreBox, statement
 from tests.support.index_files import change_manifest, flip_byte
 from tests.support.mounts import read_only
@@ -260,7 +260,7 @@ def test_a_panic_while_words_are_written_does_not_end_the_work(
     library = library_of(box, now)
     library.work()
 
-    def failing(_index: KeywordIndex) -> None:
+    def failing(*_given: object) -> None:
         raise PanicException
 
     with monkeypatch.context() as patch:
@@ -277,6 +277,21 @@ def test_a_panic_while_words_are_written_does_not_end_the_work(
     assert library.problems("p") == []
     source = library.source(box.store, now=NOW, with_superseded=False)
     assert [one for one, _ in source.keyword.search(analyse("plum"))] == ["p:late"]
+    box.close()
+
+
+def test_many_new_words_are_written_without_waiting_for_a_quiet_moment(tmp_path: Path) -> None:
+    box, now = stored(tmp_path), [0.0]
+    library = library_of(box, now)
+    library.work()
+    for number in range(COMMIT_FROM):
+        box.put(statement(f"s{number}", "a plum"))
+    source = library.source(box.store, now=NOW, with_superseded=False)
+    assert source.keyword.pending == COMMIT_FROM
+
+    library.write_words()
+
+    assert source.keyword.pending == 0
     box.close()
 
 

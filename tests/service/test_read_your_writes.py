@@ -1,7 +1,7 @@
 """A keyword search sees what was acknowledged just before it, while the librarian commits."""
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
@@ -68,8 +68,8 @@ def test_a_search_sees_every_upsert_and_deletion_acknowledged_just_before(
     commits = threading.Semaphore(0)
     commit = KeywordIndex.commit
 
-    def counted(index: KeywordIndex) -> None:
-        commit(index)
+    def counted(index: KeywordIndex, give_way: Callable[[], None] | None = None) -> None:
+        commit(index, give_way)
         commits.release()
 
     monkeypatch.setattr(KeywordIndex, "commit", counted)
