@@ -18,16 +18,20 @@ log = logging.getLogger(__name__)
 
 
 @contextmanager
-def opened_root(root: Path, *, makes_admin: bool = True) -> Iterator[OpenRoot]:
+def opened_root(
+    root: Path, *, makes_admin: bool = True, logs_at_once: bool = False
+) -> Iterator[OpenRoot]:
     """Own a root inside this block, with the log that its configuration asks for.
+
+    With `logs_at_once`, the log is in its file before the root is opened, and says what kept the
+    root from being served.
 
     Raises:
         ConflictError: another process owns it.
         InvalidInputError: the configuration is not valid.
         UnavailableError: the root cannot be used.
     """
-    logs.configure(logs.LogOptions())
-    try:
+    with _logging(root / logs.LOG_PLACE if logs_at_once else None):
         opened = _open(root, makes_admin=makes_admin)
         try:
             _follow_log_settings(opened)
@@ -35,6 +39,20 @@ def opened_root(root: Path, *, makes_admin: bool = True) -> Iterator[OpenRoot]:
         finally:
             opened.close()
             log.info("stopped", extra={"root": str(root)})
+
+
+@contextmanager
+def _logging(file: Path | None) -> Iterator[None]:
+    try:
+        logs.configure(logs.LogOptions(file=file))
+    except OSError as error:
+        raise UnavailableError(f"{file} cannot be written: {error.strerror or error}") from error
+    try:
+        yield
+    except Exception:
+        if file is not None:
+            log.exception("not served")
+        raise
     finally:
         logs.reset()
 
