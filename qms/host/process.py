@@ -13,12 +13,10 @@ import msgspec
 
 from qms.config.addresses import ListenAddress
 from qms.domain.errors import QmsError, UnavailableError
+from qms.host.exit_codes import UNEXPECTED
 from qms.host.listening import Echo, Hooks, HttpServer, Served, http_server, wanted_addresses
 from qms.host.opening import opened_root
 from qms.runtime.build import OpenRoot
-
-UNEXPECTED = 1
-"""The exit code of an error that nobody foresaw."""
 
 log = logging.getLogger(__name__)
 

@@ -6,7 +6,8 @@ import pytest
 
 from qms.config.addresses import ListenAddress
 from qms.domain.errors import ConflictError
-from qms.host.process import UNEXPECTED, Order, Outcome, Phase, ServerHost, Watcher
+from qms.host.exit_codes import UNEXPECTED
+from qms.host.process import Order, Outcome, Phase, ServerHost, Watcher
 from tests.support.server import configured
 
 ANY_PORT = ListenAddress("http", "127.0.0.1", 0)

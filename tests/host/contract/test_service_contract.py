@@ -1,0 +1,158 @@
+"""What every service manager does for the controller: the fake, and the real one of this system.
+
+On Windows it needs pytest and the product only (`--noconftest`), and the right to make services.
+"""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from qms.domain.errors import ConflictError, NotFoundError, UnavailableError
+from qms.host.service_control import (
+    ServiceController,
+    ServiceManager,
+    ServiceSpec,
+    ServiceState,
+)
+from tests.support.fake_services import FakeServiceManager
+
+CONFIGURATION = """\
+[global]
+listen = ["http://127.0.0.1:0"]
+[global.embedding]
+model = "hash"
+[endpoint.shared]
+slug = "shared"
+[users.admin]
+tier = "admin"
+apiKey = "qms_0123456789012345678901234567890123456789abc"
+"""
+TORN = '[global\nlisten = ["http://'
+
+TEST_SERVICE = "QuickMemoryServerContract"
+
+
+def managers() -> list[str]:
+    return ["fake", "windows"] if sys.platform == "win32" else ["fake"]
+
+
+@pytest.fixture(params=managers())
+def manager(request: pytest.FixtureRequest) -> Iterator[ServiceManager]:
+    if request.param == "fake":
+        yield FakeServiceManager()
+        return
+    from qms.host.service_manager import WindowsServiceManager
+
+    made = WindowsServiceManager(TEST_SERVICE, "Quick Memory Server, under test")
+    yield made
+    controller = ServiceController(made)
+    if controller.status().state is not ServiceState.NOT_INSTALLED:
+        controller.uninstall()
+
+
+@pytest.fixture
+def controller(manager: ServiceManager) -> ServiceController:
+    if isinstance(manager, FakeServiceManager):
+        return ServiceController(manager, pause=lambda _seconds: None)
+    return ServiceController(manager)
+
+
+@pytest.fixture
+def spec(tmp_path: Path) -> ServiceSpec:
+    root = tmp_path / "a root with spaces"
+    root.mkdir()
+    (root / "QuickMemoryServer.toml").write_text(CONFIGURATION, encoding="utf-8")
+    return ServiceSpec(root=root, executable=(sys.executable, "-m", "qms.host.windows_service"))
+
+
+def test_what_is_not_installed_says_so_and_cannot_be_used(
+    manager: ServiceManager, controller: ServiceController
+) -> None:
+    assert controller.status().state is ServiceState.NOT_INSTALLED
+    for use in (controller.start, controller.stop, controller.restart, controller.uninstall):
+        with pytest.raises(NotFoundError):
+            use()
+    for step in (manager.begin_start, manager.begin_stop, manager.unregister):
+        with pytest.raises(NotFoundError):
+            step()
+
+
+def test_an_installed_service_is_stopped_and_knows_its_root(
+    controller: ServiceController, spec: ServiceSpec
+) -> None:
+    status = controller.install(spec)
+
+    assert (status.state, status.pid, status.exit_code) == (ServiceState.STOPPED, None, None)
+    assert status.root == str(spec.root)
+    assert status.account
+
+
+def test_a_second_installation_is_refused_and_the_first_one_stays(
+    manager: ServiceManager, controller: ServiceController, spec: ServiceSpec, tmp_path: Path
+) -> None:
+    other = ServiceSpec(root=tmp_path / "other", executable=spec.executable)
+    controller.install(spec)
+
+    with pytest.raises(ConflictError):
+        controller.install(other)
+    with pytest.raises(ConflictError):
+        manager.register(other)
+
+    assert controller.status().root == str(spec.root)
+
+
+def test_it_starts_stops_and_starts_again(
+    manager: ServiceManager, controller: ServiceController, spec: ServiceSpec
+) -> None:
+    controller.install(spec)
+
+    started = controller.start()
+    again = controller.start()
+    with pytest.raises(UnavailableError):
+        manager.begin_start()
+    stopped = controller.stop()
+    manager.begin_stop()
+    still = controller.stop()
+    anew = controller.restart()
+    restarted = controller.restart()
+
+    assert started.state is ServiceState.RUNNING
+    assert started.pid
+    assert again.pid == started.pid
+    assert (stopped.state, stopped.pid, stopped.exit_code) == (ServiceState.STOPPED, None, 0)
+    assert still == stopped
+    assert (anew.state, restarted.state) == (ServiceState.RUNNING, ServiceState.RUNNING)
+    assert len({started.pid, anew.pid, restarted.pid}) == 3
+
+
+def test_a_start_that_fails_is_explained_and_can_be_repaired(
+    controller: ServiceController, spec: ServiceSpec
+) -> None:
+    configuration = spec.root / "QuickMemoryServer.toml"
+    configuration.write_text(TORN, encoding="utf-8")
+    controller.install(spec)
+
+    with pytest.raises(UnavailableError, match="configuration is not valid"):
+        controller.start()
+    status = controller.status()
+    configuration.write_text(CONFIGURATION, encoding="utf-8")
+    repaired = controller.start()
+
+    assert (status.state, status.exit_code, status.pid) == (ServiceState.FAILED, 2, None)
+    assert "configuration is not valid" in status.explanation
+    assert (repaired.state, repaired.exit_code) == (ServiceState.RUNNING, None)
+
+
+def test_a_running_service_is_stopped_before_it_is_removed_and_its_data_stays(
+    controller: ServiceController, spec: ServiceSpec
+) -> None:
+    controller.install(spec)
+    controller.start()
+
+    controller.uninstall()
+
+    assert controller.status().state is ServiceState.NOT_INSTALLED
+    assert (spec.root / "QuickMemoryServer.toml").exists()
+    assert controller.install(spec).state is ServiceState.STOPPED
