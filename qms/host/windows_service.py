@@ -7,12 +7,12 @@ service starts: it gives a process half a minute to say so, also on a machine th
 
 import contextlib
 import logging
+import os
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
-import msgspec
 import servicemanager
 import win32service
 import win32serviceutil
@@ -20,6 +20,7 @@ import winerror
 
 from qms.host.exit_codes import UNEXPECTED, explain
 from qms.host.service_control import DESCRIPTION, DISPLAY_NAME, SERVICE_NAME
+from qms.runtime.root import find_root
 from qms.telemetry.logs import ConsoleFormatter
 
 if TYPE_CHECKING:
@@ -30,16 +31,9 @@ WAIT_HINT_MS = 60_000
 
 SIGN_EVERY_S = 2.0
 
-LAYOUT_NAME = "layout.json"
 ROOT_OPTION = "--root"
 
 log = logging.getLogger(__name__)
-
-
-class _Layout(msgspec.Struct, rename="camel"):
-    """What the service needs of the installer's description of an installation."""
-
-    data_root: str = ""
 
 
 class _EventLog(logging.Handler):
@@ -75,10 +69,9 @@ class QuickMemoryService(win32serviceutil.ServiceFramework):
         """Serve until asked to stop; the manager learns how it ended."""
         self._report(win32service.SERVICE_START_PENDING)
         with _event_log():
-            code = self._serve(service_root(sys.argv, Path(sys.executable)))
-        specific = winerror.ERROR_SERVICE_SPECIFIC_ERROR if code else winerror.NO_ERROR
-        self._state = win32service.SERVICE_STOPPED
-        self.ReportServiceStatus(self._state, win32ExitCode=specific, svcExitCode=code)
+            code = self._serve(service_root(sys.argv[1:]))
+        if code:
+            self._end_with(code)
 
     def SvcStop(self) -> None:  # noqa: N802 - named by pywin32
         """Begin to stop; `SvcRun` tells the manager how it goes on."""
@@ -99,6 +92,16 @@ class QuickMemoryService(win32serviceutil.ServiceFramework):
     def SvcInterrogate(self) -> None:  # noqa: N802 - named by pywin32
         """Say again what was last said."""
         self._report(self._state)
+
+    def _end_with(self, code: int) -> NoReturn:
+        """Report a service-specific exit code and end the process."""
+        self._state = win32service.SERVICE_STOPPED
+        self.ReportServiceStatus(
+            self._state, win32ExitCode=winerror.ERROR_SERVICE_SPECIFIC_ERROR, svcExitCode=code
+        )
+        # When `SvcRun` returns, pywin32 reports a stop without an error over ours. By now
+        # everything is closed, so nothing is lost by not returning.
+        os._exit(code)
 
     def _serve(self, root: Path) -> int:
         """Return the exit code of a server, after the Event Log has heard of it."""
@@ -152,19 +155,13 @@ def main(argv: list[str]) -> int:
     return 0
 
 
-def service_root(argv: list[str], executable: Path) -> Path:
-    """Return the root of the service's command line, else of the installation, else its folder.
+def service_root(arguments: list[str]) -> Path:
+    """Return the root that the service's command line names, else that of the installation.
 
-    Never of the environment: a service has nobody's.
+    Never that of the environment: a service has nobody's.
     """
-    if argv[1:2] == [ROOT_OPTION] and len(argv) > len([argv[0], ROOT_OPTION]):
-        return Path(argv[2])
-    folder = executable.parent
-    with contextlib.suppress(OSError, msgspec.MsgspecError):
-        layout = msgspec.json.decode((folder / LAYOUT_NAME).read_bytes(), type=_Layout)
-        if layout.data_root:
-            return folder / layout.data_root
-    return folder
+    given = arguments[1:] if arguments[:1] == [ROOT_OPTION] else []
+    return find_root(given[0] if given else None, environ={})
 
 
 def _dispatched() -> bool:
