@@ -2,11 +2,13 @@
 
 import os
 import signal
+from collections.abc import Mapping
 from pathlib import Path
 from types import FrameType
 
 from qms.host.listening import Echo, Served
 from qms.host.process import Order, ServerHost
+from qms.host.service_control import LABEL
 from qms.host.systemd_notify import watcher_of
 
 
@@ -25,7 +27,9 @@ def serve(
         InvalidInputError: the configuration is not valid, or would expose an unprotected server.
         UnavailableError: the root cannot be used, or an address not be listened on.
     """
-    order = Order(root=root, host=host, port=port, served=served)
+    order = Order(
+        root=root, host=host, port=port, served=served, logs_at_once=_is_service(os.environ)
+    )
     server = ServerHost(order, echo=echo, watcher=watcher_of(os.environ))
 
     def stop(_signal: int, _frame: FrameType | None) -> None:
@@ -36,3 +40,8 @@ def serve(
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, stop)
     server.run()
+
+
+def _is_service(environ: Mapping[str, str]) -> bool:
+    """Say whether systemd or launchd has started this process: then nobody sees its terminal."""
+    return bool(environ.get("NOTIFY_SOCKET")) or environ.get("XPC_SERVICE_NAME") == LABEL

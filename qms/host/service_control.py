@@ -17,6 +17,9 @@ from qms.host.exit_codes import explain
 
 SERVICE_NAME = "QuickMemoryServer"
 DISPLAY_NAME = "Quick Memory Server"
+LABEL = "quick-memory-server"
+"""The name where names are lower-case words: systemd, launchd, accounts."""
+
 DESCRIPTION = "One long-lived memory for all AI agents of this machine"
 
 START_LIMIT_S = 300.0

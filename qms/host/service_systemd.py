@@ -1,12 +1,11 @@
 """systemd, as the controller asks it: a unit file and `systemctl`."""
 
-import os
-import pwd
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from qms.domain.errors import InvalidInputError, NotAllowedError, NotFoundError, UnavailableError
+from qms.domain.errors import ConflictError, UnavailableError
 from qms.fsio.disk import Disk
+from qms.host.posix_setup import check_account, check_root, is_root, make_root, not_installed
 from qms.host.service_control import ServiceSpec, ServiceState, ServiceStatus
 from qms.host.system_command import Ran, run
 from qms.host.systemd_unit import ACCOUNT, UNIT_NAME, root_of_unit, sysusers_text, unit_text
@@ -15,7 +14,6 @@ UNIT_PLACE = Path("etc/systemd/system") / UNIT_NAME
 SYSUSERS_PLACE = Path("etc/sysusers.d/quick-memory-server.conf")
 
 _WORLD_READABLE = 0o644
-_ROOT_MODE = 0o750
 
 _PROPERTIES = ("LoadState", "ActiveState", "SubState", "MainPID", "ExecMainCode", "ExecMainStatus",
                "Result", "User")  # fmt: skip
@@ -28,9 +26,6 @@ _STATES = {
     "failed": ServiceState.FAILED,
     "inactive": ServiceState.STOPPED,
 }
-
-_EXITED = "1"
-"""`ExecMainCode` of a process that ended with an exit code, and not by a signal."""
 
 _SYSTEM_CODES = {
     200: "its working folder cannot be entered",
@@ -50,14 +45,13 @@ class SystemdManager:
         *,
         top: Path = Path("/"),
         execute: Callable[[Sequence[str]], Ran] = run,
-        is_root: Callable[[], bool] = lambda: os.geteuid() == 0,
-        disk: Disk | None = None,
+        is_root: Callable[[], bool] = is_root,
     ) -> None:
         self._unit = top / UNIT_PLACE
         self._sysusers = top / SYSUSERS_PLACE
         self._execute = execute
         self._is_root = is_root
-        self._disk = disk or Disk()
+        self._disk = Disk()
 
     def status(self) -> ServiceStatus:
         """Return what systemd says of the unit."""
@@ -78,14 +72,17 @@ class SystemdManager:
 
     def register(self, spec: ServiceSpec) -> None:
         """Write the unit, make its account and its root, and enable it."""
-        self._check_root()
+        check_root(self._is_root)
+        if self._unit.exists():
+            raise ConflictError("the service is installed already")
+        unit = unit_text(spec)
         if spec.account:
-            _check_account(spec.account)
+            check_account(spec.account)
         else:
             self._put(self._sysusers, sysusers_text())
             self._must("systemd-sysusers", str(self._sysusers))
         make_root(spec.root, spec.account or ACCOUNT)
-        self._put(self._unit, unit_text(spec))
+        self._put(self._unit, unit)
         self._must("systemctl", "daemon-reload")
         self._must("systemctl", "enable", UNIT_NAME)
 
@@ -101,6 +98,8 @@ class SystemdManager:
     def begin_start(self) -> None:
         """Start the unit; systemd answers when it is ready or has failed, and `status` tells."""
         self._check_installed()
+        if self.status().state in (ServiceState.RUNNING, ServiceState.STARTING):
+            raise UnavailableError("the service is running already")
         self._systemctl("reset-failed", UNIT_NAME)  # a person asks: forget how often it failed
         self._systemctl("start", UNIT_NAME)
 
@@ -122,35 +121,10 @@ class SystemdManager:
         self._disk.make_folder(path.parent)
         self._disk.put(path, text.encode(), mode=_WORLD_READABLE)
 
-    def _check_root(self) -> None:
-        if not self._is_root():
-            error = NotAllowedError("only root may change the services of this machine")
-            error.add_note("run the same command with sudo")
-            raise error
-
     def _check_installed(self) -> None:
         if not self._unit.exists():
-            raise NotFoundError("the service is not installed")
-        self._check_root()
-
-
-def make_root(root: Path, account: str) -> None:
-    """Make a root that is not there yet, and give it to the account that will use it."""
-    if root.exists():
-        return
-    try:
-        root.mkdir(mode=_ROOT_MODE, parents=True)
-        user = pwd.getpwnam(account)
-        os.chown(root, user.pw_uid, user.pw_gid)
-    except (OSError, KeyError) as error:
-        raise UnavailableError(f"{root} cannot be made for {account}: {error}") from error
-
-
-def _check_account(account: str) -> None:
-    try:
-        pwd.getpwnam(account)
-    except KeyError:
-        raise InvalidInputError(f"there is no account {account} on this machine") from None
+            raise not_installed()
+        check_root(self._is_root)
 
 
 def _state(values: dict[str, str]) -> ServiceState:
@@ -164,9 +138,10 @@ def _ending(values: dict[str, str], state: ServiceState) -> tuple[int | None, st
     if state not in (ServiceState.STOPPED, ServiceState.FAILED):
         return None, ""
     code = int(values.get("ExecMainStatus", "0"))
+    # ExecMainCode: 0 for no process yet, 1 for an exit code, others for a signal.
     match values.get("Result", ""), values.get("ExecMainCode", "0"):
         case _, "0":
-            return None, ""  # it has not run since the machine was started
+            return None, ""
         case "watchdog", _:
             return code, "it gave no sign of life any more, and systemd ended it"
         case "timeout", _:

@@ -4,11 +4,11 @@ import re
 from pathlib import Path
 
 from qms.domain.errors import InvalidInputError
-from qms.host.service_control import DISPLAY_NAME, ServiceSpec
+from qms.host.service_control import DISPLAY_NAME, LABEL, ServiceSpec
 
-UNIT_NAME = "quick-memory-server.service"
-ACCOUNT = "quick-memory-server"
-DEFAULT_ROOT = Path("/var/lib/quick-memory-server")
+UNIT_NAME = f"{LABEL}.service"
+ACCOUNT = LABEL
+DEFAULT_ROOT = Path("/var/lib") / LABEL
 
 _STATE_FOLDERS = Path("/var/lib")
 _HOMES = (Path("/home"), Path("/root"), Path("/run/user"))
@@ -109,7 +109,13 @@ def root_of_unit(unit: Path) -> str:
 
 
 def quoted(word: str) -> str:
-    """Return a word of a command line as systemd reads it back."""
+    """Return a word of a command line as systemd reads it back.
+
+    Raises:
+        InvalidInputError: no line of a unit can hold it.
+    """
+    if not word.isprintable():
+        raise InvalidInputError(f"{word!r} has characters that a unit file cannot hold")
     plain = word.replace("%", "%%").replace("$", "$$")
     if re.fullmatch(r"[A-Za-z0-9_./:=@+,%$-]+", plain):
         return plain

@@ -8,6 +8,7 @@ service starts: it gives a process half a minute to say so, also on a machine th
 import contextlib
 import logging
 import os
+import runpy
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -144,12 +145,11 @@ def main(argv: list[str]) -> int:
     arguments = argv[1:]
     if arguments[:1] in ([], [ROOT_OPTION]) and _dispatched():
         return 0
-    from qms.cli.server import main as qms
-
     if arguments[:1] == [ROOT_OPTION]:
         arguments = ["serve", *arguments]
+    sys.argv = ["qms", *arguments]
     try:
-        qms(arguments, prog_name="qms")
+        runpy.run_module("qms.cli.server", run_name="__main__")  # a program, not a room below us
     except SystemExit as ended:
         return ended.code if isinstance(ended.code, int) else UNEXPECTED
     return 0
