@@ -16,6 +16,7 @@ from qms.host.service_control import (
     ServiceState,
     ServiceStatus,
 )
+from qms.runtime.root import CONFIGURATION_NAME
 
 if TYPE_CHECKING:
     from qms.host.service_system import System
@@ -52,6 +53,8 @@ def service() -> None:
 def install(root: str | None, account: str | None, password_stdin: bool, as_json: bool) -> None:
     """Install the service; it starts with the machine from now on, or with `qms service start`.
 
+    A root that nobody has used yet gets its configuration and an admin, whose key is shown once.
+
     Example: qms service install --root /srv/memory
     """
     with reporting(as_json=as_json):
@@ -63,9 +66,22 @@ def install(root: str | None, account: str | None, password_stdin: bool, as_json
             password=_password() if password_stdin else "",
         )
         status = system.controller.install(spec)
+        key = _seeded(system, status)
+        _show(status, as_json=as_json, admin_key=key)
         if not as_json:
-            output.note(f"installed for {status.root}; start it: qms service start")
-        _show(status, as_json=as_json)
+            output.hint("start it: qms service start")
+
+
+def _seeded(system: "System", status: ServiceStatus) -> str:
+    """Make an unused root ready for its service; return the key of its admin, if one was made."""
+    from qms.host.opening import first_key
+
+    root = Path(status.root)
+    if (root / CONFIGURATION_NAME).exists():
+        return ""
+    key = first_key(root)
+    system.hand_over(root, status.account)
+    return key or ""
 
 
 @service.command()
@@ -164,11 +180,13 @@ def _controller(root: str | None) -> ServiceController:
     return controller
 
 
-def _show(status: ServiceStatus, *, as_json: bool) -> None:
+def _show(status: ServiceStatus, *, as_json: bool, admin_key: str = "") -> None:
     if as_json:
-        output.answer(msgspec.to_builtins(status))
+        made = {"adminKey": admin_key} if admin_key else {}
+        output.answer(msgspec.to_builtins(status) | made)
         return
     shown: dict[str, Any] = {
+        "admin key": admin_key,
         "state": _WORDS.get(status.state, str(status.state)),
         "process": status.pid,
         "root": status.root,

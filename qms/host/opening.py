@@ -10,6 +10,8 @@ from qms.config.settings import Settings
 from qms.domain.errors import UnavailableError
 from qms.fsio.disk import Disk
 from qms.runtime.build import OpenRoot, open_root
+from qms.runtime.root import CONFIGURATION_NAME, claim_root
+from qms.service.configuration import Configuration
 from qms.telemetry import logs
 
 MEGABYTE = 1024 * 1024
@@ -55,6 +57,24 @@ def _logging(file: Path | None) -> Iterator[None]:
         raise
     finally:
         logs.reset()
+
+
+def first_key(root: Path) -> str | None:
+    """Seed a root that is not served yet; return its admin's key, None when somebody holds one.
+
+    Raises:
+        ConflictError: another process owns it.
+        InvalidInputError: the configuration is not valid.
+        UnavailableError: the root cannot be used.
+    """
+    try:
+        held = claim_root(root, _now)
+        try:
+            return Configuration(root / CONFIGURATION_NAME, Disk(), _now).load()
+        finally:
+            held.release()
+    except OSError as error:
+        raise UnavailableError(f"{root} cannot be used: {error.strerror or error}") from error
 
 
 def _open(root: Path, *, makes_admin: bool) -> OpenRoot:

@@ -37,14 +37,26 @@ def make_root(root: Path, account: str) -> None:
     Raises:
         UnavailableError: it cannot be made.
     """
-    if root.exists():
-        return
+    if not root.exists():
+        try:
+            root.mkdir(mode=_ROOT_MODE, parents=True)
+        except OSError as error:
+            raise UnavailableError(f"{root} cannot be made: {error.strerror}") from error
+        hand_over(root, account)
+
+
+def hand_over(root: Path, account: str) -> None:
+    """Give a root and everything in it to the account that will use it.
+
+    Raises:
+        UnavailableError: it cannot be given.
+    """
     try:
-        root.mkdir(mode=_ROOT_MODE, parents=True)
         user = pwd.getpwnam(account)
-        os.chown(root, user.pw_uid, user.pw_gid)
+        for path in (root, *root.rglob("*")):
+            os.chown(path, user.pw_uid, user.pw_gid, follow_symlinks=False)
     except (OSError, KeyError) as error:
-        raise UnavailableError(f"{root} cannot be made for {account}: {error}") from error
+        raise UnavailableError(f"{root} cannot be given to {account}: {error}") from error
 
 
 def not_installed() -> NotFoundError:

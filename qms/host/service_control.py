@@ -28,6 +28,8 @@ START_LIMIT_S = 300.0
 STOP_LIMIT_S = 180.0
 """Longer than a server takes to end requests and to fold."""
 
+UNINSTALL_LIMIT_S = 30.0
+
 _LOOK_AGAIN_S = 0.2
 
 
@@ -118,11 +120,13 @@ class ServiceController:
 
         Raises:
             NotFoundError: it is not installed.
-            UnavailableError: it does not stop.
+            UnavailableError: it does not stop, or somebody keeps it open.
         """
         was = self._installed()
         self.stop()
         self._manager.unregister()
+        # Windows forgets a service only when nobody has it open any more.
+        self._wait_while(ServiceState.STOPPED, ServiceState.FAILED, limit_s=UNINSTALL_LIMIT_S)
         return was
 
     def start(self) -> ServiceStatus:
@@ -134,10 +138,10 @@ class ServiceController:
         """
         status = self._installed()
         if status.state is ServiceState.STOPPING:
-            status = self._wait_while(ServiceState.STOPPING, STOP_LIMIT_S)
+            status = self._wait_while(ServiceState.STOPPING, limit_s=STOP_LIMIT_S)
         if status.state not in (ServiceState.RUNNING, ServiceState.STARTING):
             self._manager.begin_start()
-        status = self._wait_while(ServiceState.STARTING, START_LIMIT_S)
+        status = self._wait_while(ServiceState.STARTING, limit_s=START_LIMIT_S)
         if status.state is not ServiceState.RUNNING:
             raise _not_started(status)
         return status
@@ -152,10 +156,10 @@ class ServiceController:
         status = self._installed()
         if status.state is ServiceState.STARTING:
             # Windows takes no other order meanwhile.
-            status = self._wait_while(ServiceState.STARTING, START_LIMIT_S)
+            status = self._wait_while(ServiceState.STARTING, limit_s=START_LIMIT_S)
         if status.state is not ServiceState.STOPPED:
             self._manager.begin_stop()  # also when it failed: the manager may be about to retry
-        status = self._wait_while(ServiceState.STOPPING, STOP_LIMIT_S)
+        status = self._wait_while(ServiceState.STOPPING, limit_s=STOP_LIMIT_S)
         if status.state is ServiceState.RUNNING:
             raise UnavailableError(f"the service runs on as process {status.pid}: try again")
         return status
@@ -185,15 +189,13 @@ class ServiceController:
             raise error
         return status
 
-    def _wait_while(self, state: ServiceState, limit_s: float) -> ServiceStatus:
+    def _wait_while(self, *states: ServiceState, limit_s: float) -> ServiceStatus:
         for _ in range(int(limit_s / _LOOK_AGAIN_S)):
             status = self.status()
-            if status.state is not state:
+            if status.state not in states:
                 return status
             self._pause(_LOOK_AGAIN_S)
-        raise UnavailableError(
-            f"the service is still {state} after {limit_s:.0f} seconds: see its log"
-        )
+        raise UnavailableError(f"the service is still {states[0]} after {limit_s:.0f} seconds")
 
 
 def _not_started(status: ServiceStatus) -> QmsError:

@@ -151,8 +151,9 @@ def command_line(spec: ServiceSpec) -> str:
 
 
 def root_of(command: str) -> str:
-    """Return the root of a command line that `command_line` has made."""
-    _, marker, root = command.rpartition(" --root ")
+    """Return the root of a command line that `command_line` has made; it is the last word."""
+    _, _, arguments = command.partition('" ')
+    _, marker, root = f" {arguments}".partition(" --root ")
     return root.strip('"') if marker else ""
 
 

@@ -117,7 +117,9 @@ class QuickMemoryService(win32serviceutil.ServiceFramework):
     def _served(self, root: Path) -> "Outcome":
         from qms.host.process import Order, Outcome, Phase, ServerHost
 
-        host = self._host = ServerHost(Order(root=root, logs_at_once=True))
+        # Nobody would see a key that is made here: whoever installs the service makes the admin.
+        order = Order(root=root, logs_at_once=True, makes_admin=False)
+        host = self._host = ServerHost(order)
         host.start()
         self._sign_until(lambda: host.wait_until(Phase.READY, SIGN_EVERY_S))
         if host.phase is Phase.READY:

@@ -20,7 +20,8 @@ from qms.host.service_control import (
 )
 from tests.support.fake_services import FakeServiceManager
 
-CONFIGURATION = """\
+ADMIN_KEY = "qms_0123456789012345678901234567890123456789abc"
+CONFIGURATION = f"""\
 [global]
 listen = ["http://127.0.0.1:0"]
 [global.embedding]
@@ -29,7 +30,7 @@ model = "hash"
 slug = "shared"
 [users.admin]
 tier = "admin"
-apiKey = "qms_0123456789012345678901234567890123456789abc"
+apiKey = "{ADMIN_KEY}"
 """
 TORN = '[global\nlisten = ["http://'
 
