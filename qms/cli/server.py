@@ -1,15 +1,13 @@
 """`qms`: the server, and its ways over standard input and output."""
 
 import os
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import click
 
 from qms.cli.identity import named_agent
-from qms.domain.errors import QmsError
+from qms.cli.reporting import reporting
+from qms.cli.service import service
 from qms.runtime.root import find_root
 from qms.version import __version__
 
@@ -46,7 +44,7 @@ def serve(root: str | None, host: str | None, port: int | None) -> None:
     """
     from qms.host.console import serve as serve_console
 
-    with _reporting():
+    with reporting():
         serve_console(find_root(root), host=host, port=port, echo=_echo)
 
 
@@ -66,7 +64,7 @@ def mcp(root: str | None, project: str, toolsets: str | None) -> None:
     """
     from qms.host.stdio.running import serve_root
 
-    with _reporting():
+    with reporting():
         serve_root(find_root(root), _wanted(project, toolsets))
 
 
@@ -86,7 +84,7 @@ def bridge(url: str | None, project: str, toolsets: str | None) -> None:
     from qms.host.stdio.running import bridge as run_bridge
 
     chosen = url or os.environ.get("QMS_URL") or "http://127.0.0.1:5080"
-    with _reporting():
+    with reporting():
         run_bridge(chosen, _wanted(project, toolsets))
 
 
@@ -103,11 +101,14 @@ def demo(root: str | None) -> None:
 
     usual = find_root(None)
     place = find_root(root) if root else usual.with_name(f"{usual.name}-demo")
-    with _reporting():
+    with reporting():
         made = seed(place)
     _echo(f"entries: {made.entries}")
     _echo(f"admin key: {made.admin_key}")
     _echo(f"look around: qms serve --root {place}")
+
+
+main.add_command(service)
 
 
 def _wanted(project: str, toolsets: str | None) -> "Wanted":
@@ -115,18 +116,6 @@ def _wanted(project: str, toolsets: str | None) -> "Wanted":
 
     key = os.environ.get(KEY_VARIABLE) or None
     return Wanted(project=project, toolsets=toolsets, key=key, agent_id=named_agent())
-
-
-@contextmanager
-def _reporting() -> Iterator[None]:
-    """Say on standard error what went wrong and what to do, and exit with its code."""
-    try:
-        yield
-    except QmsError as error:
-        click.echo(f"error: {error.message}", err=True)
-        for note in getattr(error, "__notes__", ()):
-            click.echo(f"hint: {note}", err=True)
-        sys.exit(error.exit_code)
 
 
 def _echo(line: str) -> None:

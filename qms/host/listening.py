@@ -5,7 +5,6 @@ import os
 import socket
 from collections.abc import Callable
 from pathlib import Path
-from types import FrameType
 
 import msgspec
 import uvicorn
@@ -48,37 +47,40 @@ class Served(msgspec.Struct, frozen=True):
     offers: Offers = STANDARD
 
 
+class Hooks(msgspec.Struct, frozen=True, kw_only=True):
+    """What is called in the thread of a server as it goes its way."""
+
+    listening: Callable[[], None]
+    turned: Callable[[], None]
+    """Called ten times a second while it serves."""
+    stopping: Callable[[], None]
+
+
 class HttpServer(uvicorn.Server):
     """A server that says when it listens, and whose signals end it without ending the process."""
 
-    def __init__(
-        self,
-        config: uvicorn.Config,
-        sockets: list[socket.socket],
-        on_listening: Callable[[], None],
-        on_stopping: Callable[[], None],
-    ) -> None:
+    def __init__(self, config: uvicorn.Config, sockets: list[socket.socket], hooks: Hooks) -> None:
         super().__init__(config)
         self._sockets = sockets
-        self._on_listening = on_listening
-        self._on_stopping = on_stopping
+        self._hooks = hooks
         self._lag: asyncio.Task[None] | None = None
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Begin to answer, and say so."""
         await super().startup(sockets=sockets)
         self._lag = asyncio.create_task(watch_lag())
-        self._on_listening()
+        self._hooks.listening()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Let requests under way end."""
         if self._lag is not None:
             self._lag.cancel()
-        self._on_stopping()
+        self._hooks.stopping()
         await super().shutdown(sockets=sockets)
 
     async def on_tick(self, counter: int) -> bool:
-        """Look at the connections now and then."""
+        """Say that the event loop turns, and look at the connections now and then."""
+        self._hooks.turned()
         if counter % _TICKS_A_SECOND == 0:
             check_connections(self.server_state.connections, asyncio.get_running_loop().time())
         return await super().on_tick(counter)
@@ -87,13 +89,17 @@ class HttpServer(uvicorn.Server):
         """Serve in this thread until `stop`."""
         self.run(sockets=self._sockets)
 
-    def stop(self, _signal: int = 0, _frame: FrameType | None = None) -> None:
+    def stop(self) -> None:
         """End at the next opportunity."""
         self.should_exit = True
 
 
 def http_server(
-    opened: OpenRoot, addresses: list[ListenAddress], echo: Echo, served: Served
+    opened: OpenRoot,
+    addresses: list[ListenAddress],
+    echo: Echo,
+    served: Served,
+    hooks: Hooks,
 ) -> HttpServer:
     """Return the server of a root, listening on these addresses and not answering yet.
 
@@ -113,16 +119,22 @@ def http_server(
 
     def say_where() -> None:
         opened.announce(bound_to[0].url)
-        if setup is not None and (own := _own_url(bound_to, settings)) is not None:
-            echo(f"setup link: {own}#setup={setup.token}")
+        if setup is not None and (url := _own_url(bound_to, settings)) is not None:
+            echo(f"setup link: {url}#setup={setup.token}")
         for address in bound_to:
             echo(f"listening: {address.url}")
         asyncio.get_running_loop().call_later(LOAD_AFTER_S, opened.runtime.load)
+        hooks.listening()
+
+    def end_streams() -> None:
+        hooks.stopping()
+        # Streams of MCP clients never end by themselves: the server would wait for them in vain.
+        application.endpoints.close()
 
     application = app(services, served.offers, setup=setup)
     config = _uvicorn_config(application, opened.runtime.root, settings, addresses)
-    # Streams of MCP clients never end by themselves: the server would wait for them in vain.
-    return HttpServer(config, sockets, say_where, application.endpoints.close)
+    own = Hooks(listening=say_where, turned=hooks.turned, stopping=end_streams)
+    return HttpServer(config, sockets, own)
 
 
 def _setup_link(opened: OpenRoot, services: Services) -> SetupLink | None:

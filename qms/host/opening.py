@@ -11,6 +11,8 @@ from qms.config.settings import Settings
 from qms.domain.errors import UnavailableError
 from qms.fsio.disk import Disk
 from qms.runtime.build import OpenRoot, open_root
+from qms.runtime.root import CONFIGURATION_NAME, claim_root
+from qms.service.configuration import Configuration
 from qms.telemetry import logs
 
 MEGABYTE = 1024 * 1024
@@ -26,17 +28,21 @@ log = logging.getLogger(__name__)
 
 
 @contextmanager
-def opened_root(root: Path, *, makes_admin: bool = True) -> Iterator[OpenRoot]:
+def opened_root(
+    root: Path, *, makes_admin: bool = True, logs_at_once: bool = False
+) -> Iterator[OpenRoot]:
     """Own a root inside this block, with the log that its configuration asks for.
+
+    With `logs_at_once`, the log is in its file before the root is opened, and says what kept the
+    root from being served.
 
     Raises:
         ConflictError: another process owns it.
         InvalidInputError: the configuration is not valid.
         UnavailableError: the root cannot be used.
     """
-    logs.configure(logs.LogOptions())
     sys.setswitchinterval(SWITCH_S)
-    try:
+    with _logging(root / logs.LOG_PLACE if logs_at_once else None):
         opened = _open(root, makes_admin=makes_admin)
         try:
             _follow_log_settings(opened)
@@ -44,8 +50,40 @@ def opened_root(root: Path, *, makes_admin: bool = True) -> Iterator[OpenRoot]:
         finally:
             opened.close()
             log.info("stopped", extra={"root": str(root)})
+
+
+@contextmanager
+def _logging(file: Path | None) -> Iterator[None]:
+    try:
+        logs.configure(logs.LogOptions(file=file))
+    except OSError as error:
+        raise UnavailableError(f"{file} cannot be written: {error.strerror or error}") from error
+    try:
+        yield
+    except Exception:
+        if file is not None:
+            log.exception("not served")
+        raise
     finally:
         logs.reset()
+
+
+def first_key(root: Path) -> str | None:
+    """Seed a root that is not served yet; return its admin's key, None when somebody holds one.
+
+    Raises:
+        ConflictError: another process owns it.
+        InvalidInputError: the configuration is not valid.
+        UnavailableError: the root cannot be used.
+    """
+    try:
+        held = claim_root(root, _now)
+        try:
+            return Configuration(root / CONFIGURATION_NAME, Disk(), _now).load()
+        finally:
+            held.release()
+    except OSError as error:
+        raise UnavailableError(f"{root} cannot be used: {error.strerror or error}") from error
 
 
 def _open(root: Path, *, makes_admin: bool) -> OpenRoot:

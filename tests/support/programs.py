@@ -25,6 +25,7 @@ DEBIAN_PACKAGES = {
     "mount": "mount",
     "promtool": "prometheus",
     "strace": "strace",
+    "systemd-analyze": "systemd",
 }
 """Each program that a test may ask for with `needs`, and the package that brings it.
 

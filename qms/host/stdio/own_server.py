@@ -1,13 +1,10 @@
 """A server of this process, in a thread and on a free port of this machine."""
 
-import threading
-from contextlib import ExitStack
 from pathlib import Path
 
 from qms.config.addresses import ListenAddress
 from qms.domain.errors import UnavailableError
-from qms.host.listening import Served, http_server
-from qms.host.opening import opened_root
+from qms.host.process import Order, Phase, ServerHost
 
 START_LIMIT_S = 30.0
 
@@ -25,26 +22,23 @@ class OwnServer:
             InvalidInputError: its configuration is not valid.
             UnavailableError: it cannot be used.
         """
-        listening = threading.Event()
-        self._undo = ExitStack()
-        try:
-            opened = self._undo.enter_context(opened_root(root, makes_admin=False))
-            server = http_server(opened, [_ANY_PORT], lambda _line: listening.set(), Served())
-            self._thread = threading.Thread(target=server.serve_until_stopped, name="server")
-            self._undo.callback(self._thread.join)
-            self._undo.callback(server.stop)
-            self._thread.start()
-            if not listening.wait(START_LIMIT_S):
-                raise UnavailableError(f"the server of {root} does not start")
-        except BaseException:
-            self._undo.close()
-            raise
+        self._host = ServerHost(Order(root=root, address=_ANY_PORT, makes_admin=False))
+        self._host.start()
+        is_in_time = self._host.wait_until(Phase.LOADING, START_LIMIT_S)
+        if self._host.phase is Phase.LOADING or self._host.phase is Phase.READY:
+            return
+        self.close()
+        outcome = self._host.wait()
+        if is_in_time and outcome is not None and outcome.error is not None:
+            raise outcome.error
+        raise UnavailableError(f"the server of {root} does not start")
 
     @property
     def is_alive(self) -> bool:
         """Say whether it still answers."""
-        return self._thread.is_alive()
+        return self._host.phase < Phase.STOPPING
 
     def close(self) -> None:
         """End requests under way, fold, and give the root back."""
-        self._undo.close()
+        self._host.stop()
+        self._host.wait()

@@ -1,0 +1,201 @@
+"""The service process on Windows: what the service control manager starts, asks and is told.
+
+One of the two modules that need pywin32. `QuickMemoryServer.exe` calls `main`; so does
+`python -m qms.host.windows_service`. The server is imported only when the manager knows that the
+service starts: it gives a process half a minute to say so, also on a machine that is booting.
+"""
+
+import contextlib
+import logging
+import os
+import runpy
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+
+import servicemanager
+import win32service
+import win32serviceutil
+import winerror
+
+from qms.host.exit_codes import UNEXPECTED, explain
+from qms.host.service_control import DESCRIPTION, DISPLAY_NAME, SERVICE_NAME
+from qms.runtime.root import find_root
+from qms.telemetry.logs import ConsoleFormatter
+
+if TYPE_CHECKING:
+    from qms.host.process import Outcome, ServerHost
+
+WAIT_HINT_MS = 60_000
+"""How long the manager waits for the next sign of life while the service starts or stops."""
+
+SIGN_EVERY_S = 2.0
+
+ROOT_OPTION = "--root"
+
+log = logging.getLogger(__name__)
+
+
+class _EventLog(logging.Handler):
+    """Shows operators what they should look at where Windows administrators look."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self.setFormatter(ConsoleFormatter())
+
+    def emit(self, record: logging.LogRecord) -> None:
+        text = self.format(record)
+        with contextlib.suppress(win32service.error):  # a full Event Log stops nobody
+            if record.levelno >= logging.ERROR:
+                servicemanager.LogErrorMsg(text)
+            else:
+                servicemanager.LogWarningMsg(text)
+
+
+class QuickMemoryService(win32serviceutil.ServiceFramework):
+    """Runs one server between the manager's start and its stop."""
+
+    _svc_name_ = SERVICE_NAME
+    _svc_display_name_ = DISPLAY_NAME
+    _svc_description_ = DESCRIPTION
+
+    def __init__(self, args: list[str]) -> None:
+        super().__init__(args)
+        self._state = win32service.SERVICE_START_PENDING
+        self._host: ServerHost | None = None
+        self._is_stop_asked = False
+
+    def SvcRun(self) -> None:  # noqa: N802 - named by pywin32
+        """Serve until asked to stop; the manager learns how it ended."""
+        self._report(win32service.SERVICE_START_PENDING)
+        with _event_log():
+            code = self._serve(service_root(sys.argv[1:]))
+        if code:
+            self._end_with(code)
+
+    def SvcStop(self) -> None:  # noqa: N802 - named by pywin32
+        """Begin to stop; `SvcRun` tells the manager how it goes on."""
+        self._report(win32service.SERVICE_STOP_PENDING)
+        self._is_stop_asked = True
+        if self._host is not None:
+            self._host.stop()
+
+    def SvcOtherEx(self, control: int, event_type: int, data: object) -> None:  # noqa: ARG002, N802
+        """Stop as well when the machine is about to be shut down."""
+        if control == win32service.SERVICE_CONTROL_PRESHUTDOWN:
+            self.SvcStop()
+
+    def GetAcceptedControls(self) -> int:  # noqa: N802 - named by pywin32
+        """Ask for the early word of a shutdown: the late one leaves no time to fold."""
+        return win32service.SERVICE_ACCEPT_STOP | win32service.SERVICE_ACCEPT_PRESHUTDOWN
+
+    def SvcInterrogate(self) -> None:  # noqa: N802 - named by pywin32
+        """Say again what was last said."""
+        self._report(self._state)
+
+    def _end_with(self, code: int) -> NoReturn:
+        """Report a service-specific exit code and end the process."""
+        self._state = win32service.SERVICE_STOPPED
+        self.ReportServiceStatus(
+            self._state, win32ExitCode=winerror.ERROR_SERVICE_SPECIFIC_ERROR, svcExitCode=code
+        )
+        # When `SvcRun` returns, pywin32 reports a stop without an error over ours. By now
+        # everything is closed, so nothing is lost by not returning.
+        os._exit(code)
+
+    def _serve(self, root: Path) -> int:
+        """Return the exit code of a server, after the Event Log has heard of it."""
+        try:
+            outcome = self._served(root)
+        except Exception:
+            log.exception("service ended by an error")
+            return UNEXPECTED
+        _write_event(outcome)
+        return outcome.exit_code
+
+    def _served(self, root: Path) -> "Outcome":
+        from qms.host.process import Order, Outcome, Phase, ServerHost
+
+        # Nobody would see a key that is made here: whoever installs the service makes the admin.
+        order = Order(root=root, logs_at_once=True, makes_admin=False)
+        host = self._host = ServerHost(order)
+        host.start()
+        self._sign_until(lambda: host.wait_until(Phase.READY, SIGN_EVERY_S))
+        if host.phase is Phase.READY:
+            self._report(win32service.SERVICE_RUNNING)
+            servicemanager.LogInfoMsg(f"{DISPLAY_NAME} serves {root}")
+        if self._is_stop_asked:  # before there was a host to stop
+            host.stop()
+        host.wait_until(Phase.STOPPING)
+        self._report(win32service.SERVICE_STOP_PENDING)
+        self._sign_until(lambda: host.wait(SIGN_EVERY_S) is not None)
+        return host.wait() or Outcome()
+
+    def _sign_until(self, is_done: Callable[[], bool]) -> None:
+        """Give the manager a sign of life each time that `is_done` has waited in vain."""
+        while not is_done():
+            self._report(self._state)
+
+    def _report(self, state: int) -> None:
+        self._state = state
+        self.ReportServiceStatus(state, waitHint=WAIT_HINT_MS)
+
+
+def main(argv: list[str]) -> int:
+    """Be the service when Windows has started this program as one, else be `qms`."""
+    arguments = argv[1:]
+    if arguments[:1] in ([], [ROOT_OPTION]) and _dispatched():
+        return 0
+    if arguments[:1] == [ROOT_OPTION]:
+        arguments = ["serve", *arguments]
+    sys.argv = ["qms", *arguments]
+    try:
+        runpy.run_module("qms.cli.server", run_name="__main__")  # a program, not a room below us
+    except SystemExit as ended:
+        return ended.code if isinstance(ended.code, int) else UNEXPECTED
+    return 0
+
+
+def service_root(arguments: list[str]) -> Path:
+    """Return the root that the service's command line names, else that of the installation.
+
+    Never that of the environment: a service has nobody's.
+    """
+    given = arguments[1:] if arguments[:1] == [ROOT_OPTION] else []
+    return find_root(given[0] if given else None, environ={})
+
+
+def _dispatched() -> bool:
+    """Serve as the service; False when the manager has not started this process."""
+    servicemanager.Initialize(SERVICE_NAME, servicemanager.__file__)
+    servicemanager.PrepareToHostSingle(QuickMemoryService)
+    try:
+        servicemanager.StartServiceCtrlDispatcher()  # type: ignore[no-untyped-call]  # no stub
+    except win32service.error as error:
+        if error.winerror == winerror.ERROR_FAILED_SERVICE_CONTROLLER_CONNECT:
+            return False
+        raise
+    return True
+
+
+@contextlib.contextmanager
+def _event_log() -> Iterator[None]:
+    handler = _EventLog()
+    logging.getLogger().addHandler(handler)
+    try:
+        yield
+    finally:
+        logging.getLogger().removeHandler(handler)
+
+
+def _write_event(outcome: "Outcome") -> None:
+    if outcome.exit_code == 0:
+        servicemanager.LogInfoMsg(f"{DISPLAY_NAME} has stopped")
+        return
+    why = outcome.reason or explain(outcome.exit_code)
+    servicemanager.LogErrorMsg(f"{DISPLAY_NAME} has ended ({outcome.exit_code}): {why}")
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv))
