@@ -51,7 +51,8 @@ def recall(call: Call, request: RecallRequest) -> RecallAnswer | Rendered:
     )
     check_query(query, limits, text_field="context")
     found = look(call, query)
-    shown = show(found, SearchRequest(query=query, include=request.include, format=request.format))
+    asked = SearchRequest(query=query, include=request.include, format=request.format)
+    shown = show(call.project, found, asked)
     if request.touch:
         touch(call, shown.records)
     if isinstance(shown.answer, Rendered):

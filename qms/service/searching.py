@@ -75,7 +75,7 @@ class Shown(NamedTuple):
 
 def search_entries(call: Call, request: SearchRequest) -> SearchAnswer | Rendered:
     """Return what the project, and the shared store beside it, have for a query."""
-    return show(look(call, request.query), request).answer
+    return show(call.project, look(call, request.query), request).answer
 
 
 def look(call: Call, query: SearchQuery) -> "Found":
@@ -102,11 +102,11 @@ def look(call: Call, query: SearchQuery) -> "Found":
         raise _distrusted(call, sources, panic) from panic
 
 
-def show(found: "Found", request: SearchRequest) -> Shown:
+def show(project: str, found: "Found", request: SearchRequest) -> Shown:
     """Return what was found in the form asked for, as far as the budget goes."""
     if request.format is Format.JSON:
         return _as_objects(found, request)
-    return _as_rows(found, request)
+    return _as_rows(project, found, request)
 
 
 def _sources(call: Call, query: SearchQuery) -> "list[Source]":
@@ -140,9 +140,9 @@ def _as_objects(found: "Found", request: SearchRequest) -> Shown:
     return Shown(answer, [record for record, _ in kept])
 
 
-def _as_rows(found: "Found", request: SearchRequest) -> Shown:
+def _as_rows(project: str, found: "Found", request: SearchRequest) -> Shown:
     extra = ("score", "snippet", "flags") if request.format is Format.TOON else ("score", "flags")
-    table = EntryTable(request.format, request.include, extra)
+    table = EntryTable(request.format, request.include, project, extra)
     rows = [(one.record, _row(table, one, found)) for one in found.results]
     kept, omitted = fit(
         rows,

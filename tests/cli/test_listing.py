@@ -117,7 +117,7 @@ def test_a_format_prints_what_the_api_answers(ctl: Terminal) -> None:
 
     rows = ctl.ok("list", "--format", "toonCompact", "--limit", "1").out.splitlines()
 
-    assert rows[0].startswith("count:1|nextCursor:")
+    assert rows[0].startswith("count:1|project:default|nextCursor:")
     assert rows[1:] == [
         "memories[id|kind|title|curationTier|retention|namespace|priority|tags]:",
         "default:second|note|The second|||||",
