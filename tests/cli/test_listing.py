@@ -119,8 +119,9 @@ def test_a_format_prints_what_the_api_answers(ctl: Terminal) -> None:
 
     assert rows[0].startswith("count:1|project:default|nextCursor:")
     assert rows[1:] == [
-        "memories[id|kind|title|curationTier|retention|namespace|priority|tags]:",
-        "default:second|note|The second|||||",
+        "memories[id|kind|title|tags|namespace|priority=5|curationTier=provisional"
+        "|retention=long|confidence=1.0|pinned=0]:",
+        "second|note|The second",
     ]
     assert ctl.ok("list", "--format", "json").json == ctl.ok("list", "--json").json
     assert ctl("list", "--format", "toon", "--all").code == 2

@@ -45,6 +45,6 @@ def test_a_kill_at_any_moment_leaves_all_of_it_or_nothing(tmp_path: Path, story:
 
 
 @pytest.mark.fault("F22")
-@pytest.mark.parametrize("story", ["move", "forget"])
+@pytest.mark.parametrize("story", sorted(STORIES))
 def test_without_the_guard_a_kill_leaves_half_of_it(tmp_path: Path, story: str) -> None:
     assert half_states(tmp_path, story, "careless") != []
