@@ -4,6 +4,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from qms.codec.documents import instant_text
 from qms.domain.entry import Document
@@ -57,13 +58,14 @@ class ScoredEntry(msgspec.Struct, frozen=True, rename="camel", omit_defaults=Tru
     explanation: Any = None
 
 
-class SearchAnswer(Response, frozen=True):
+class SearchAnswer(Response, frozen=True, kw_only=True):
     """The results, best first, and what the search worked with."""
 
     results: list[ScoredEntry]
     mode: Mode
     skipped: list[Skipped]
     omitted: int
+    expanded: tuple[str, ...] | UnsetType = UNSET
 
 
 class Shown(NamedTuple):
@@ -128,7 +130,13 @@ def _distrusted(call: Call, sources: "list[Source]", panic: BaseException) -> Un
 
 def _as_objects(found: "Found", request: SearchRequest) -> Shown:
     results = [(one.record, _scored(one, found, request.include)) for one in found.results]
-    answer = SearchAnswer(results=[], mode=found.mode, skipped=found.skipped, omitted=len(results))
+    answer = SearchAnswer(
+        results=[],
+        mode=found.mode,
+        skipped=found.skipped,
+        omitted=len(results),
+        expanded=found.expanded or UNSET,
+    )
     kept, omitted = fit(
         results,
         request.query.max_tokens,
@@ -144,13 +152,14 @@ def _as_rows(project: str, found: "Found", request: SearchRequest) -> Shown:
     extra = ("score", "snippet", "flags") if request.format is Format.TOON else ("score", "flags")
     table = EntryTable(request.format, request.include, project, extra)
     rows = [(one.record, _row(table, one, found)) for one in found.results]
+    head = {"mode": found.mode, "expanded": found.expanded}
     kept, omitted = fit(
         rows,
         request.query.max_tokens,
         lambda item: len(item[1].encode()) + 1,
-        spent_bytes=table.size_of((), mode=found.mode, omitted=len(rows)) + len(str(len(rows))),
+        spent_bytes=table.size_of((), **head, omitted=len(rows)) + len(str(len(rows))),
     )
-    rendered = table.rendered([row for _, row in kept], mode=found.mode, omitted=omitted)
+    rendered = table.rendered([row for _, row in kept], **head, omitted=omitted)
     return Shown(rendered, [record for record, _ in kept])
 
 
