@@ -8,6 +8,7 @@ import click
 from qms.cli import output
 from qms.cli.arguments import Verb, shared_options
 from qms.cli.fields import wire_fields
+from qms.cli.listing import format_option, is_text, show_text
 from qms.cli.moments import moment_option, wire_text
 from qms.cli.removing import is_wanted, removal_options
 from qms.cli.target import Asked, open_session
@@ -38,15 +39,21 @@ def archive() -> None:
     help="At most so many.",
 )
 @click.option("--cursor", metavar="CURSOR", help="Go on where an earlier list ended.")
+@format_option
 @shared_options
-def list_archive(asked: Asked, limit: int, cursor: str | None, **wanted: Any) -> None:
+def list_archive(
+    asked: Asked, limit: int, cursor: str | None, form: str | None, **wanted: Any
+) -> None:
     """List archived memories, the last archived first."""
     page = {"size": limit} | ({"cursor": cursor} if cursor else {})
+    request = {"filter": wire_fields(wanted), "page": page}
+    if is_text(form):
+        show_text(asked, "listArchive", {**request, "format": form})
+        return
     with open_session(asked) as session:
-        request = {"filter": wire_fields(wanted), "page": page}
         answer = session.call(session.project, "listArchive", request)
         keeps_cursors = session.backend.keeps_cursors
-    if asked.as_json:
+    if asked.as_json or form:
         output.answer(answer)
         return
     rows = [_row(item) for item in answer["items"]]

@@ -1,8 +1,9 @@
 """TOON, rows of text in which the names of fields stand once: for readers who pay by the token.
 
-A line of `key:value` pairs, a header `memories[id|title]:`, a line for each row. A backslash
-stands before a pipe or a backslash of a value, and before the commas of a list's items; a line
-break is `\\n`. So each line splits at its bare pipes, and every cell reads back.
+A line of `key:value` pairs, a header `memories[id|title|priority=5]:`, a line for each row. A
+backslash stands before a pipe or a backslash of a value, and before the commas of a list's items;
+a line break is `\\n`. So each line splits at its bare pipes, and every cell reads back: an empty
+one, or one that is missing at the end of a row, has the value that the header names.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,6 +12,7 @@ from typing import Any
 OBJECT = "[object]"
 """What stands for a value that has fields of its own."""
 
+_NOTHING: Mapping[str, Any] = {}
 _ESCAPES = str.maketrans({"\\": r"\\", "|": r"\|", "\n": r"\n"})
 _ITEM_ESCAPES = str.maketrans({"\\": r"\\", "|": r"\|", "\n": r"\n", ",": r"\,"})
 
@@ -21,14 +23,28 @@ def head_line(fields: Mapping[str, Any]) -> str:
     return "|".join(f"{key}:{text}" for key, text in known if text)
 
 
-def header_line(name: str, columns: Sequence[str]) -> str:
-    """Return the line that names a table and its columns."""
-    return f"{name}[{'|'.join(columns)}]:"
+def header_line(name: str, columns: Sequence[str], usual: Mapping[str, Any] = _NOTHING) -> str:
+    """Return the line that names a table and its columns, and what an empty cell stands for."""
+    named = (f"{one}={cell(usual[one])}" if one in usual else one for one in columns)
+    return f"{name}[{'|'.join(named)}]:"
 
 
 def row_line(values: Iterable[Any]) -> str:
     """Return one row."""
     return "|".join(map(cell, values))
+
+
+def short_row_line(
+    cells: Mapping[str, Any], columns: Sequence[str], usual: Mapping[str, Any]
+) -> str:
+    """Return one row with nothing for usual values, up to its last cell that says something."""
+    texts = [
+        "" if name in usual and cells[name] == usual[name] else cell(cells[name])
+        for name in columns
+    ]
+    while texts and not texts[-1]:
+        texts.pop()
+    return "|".join(texts)
 
 
 def cell(value: Any) -> str:

@@ -1,9 +1,24 @@
-"""Local ids that the server makes: UUIDv7, so that they sort by the time they were made."""
+"""Local ids that the server makes: UUIDv7, so that they sort by the time they were made.
 
+A UUID has a short spelling of 23 characters, for readers who pay by the token: an underscore and
+the number in base 62. It is told in compact rows only, and understood wherever an id is given.
+"""
+
+import re
 from datetime import datetime
+from string import ascii_lowercase, ascii_uppercase, digits
 from uuid import UUID
 
+from qms.domain.entry import split_id
+
 RANDOM_BYTES = 10
+
+_DIGITS = digits + ascii_uppercase + ascii_lowercase
+"""In the order of their bytes, so that short ids sort like the long ones."""
+
+_UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_SHORT_LENGTH = 22
+_SHORT = re.compile(rf"_[0-9A-Za-z]{{{_SHORT_LENGTH}}}")
 
 
 def make_local_id(now: datetime, randomness: bytes) -> str:
@@ -21,3 +36,30 @@ def derived_local_id(digest: bytes) -> str:
     value = (value & ~(0xF << 76)) | (8 << 76)
     value = (value & ~(0x3 << 62)) | (0x2 << 62)
     return str(UUID(int=value))
+
+
+def short_id(entry_id: str) -> str:
+    """Return an id with its UUID in the short spelling; any other id as it is."""
+    project, local = split_id(entry_id)
+    if not _UUID.fullmatch(local):
+        return entry_id
+    number, spelled = UUID(local).int, ""
+    for _ in range(_SHORT_LENGTH):
+        number, digit = divmod(number, len(_DIGITS))
+        spelled = _DIGITS[digit] + spelled
+    return _joined(project, f"_{spelled}")
+
+
+def whole_id(given: str) -> str:
+    """Return an id whose UUID may be spelled in short as it stands in the files."""
+    project, local = split_id(given)
+    if not _SHORT.fullmatch(local):
+        return given
+    number = 0
+    for digit in local[1:]:
+        number = number * len(_DIGITS) + _DIGITS.index(digit)
+    return _joined(project, str(UUID(int=number))) if number < 1 << 128 else given
+
+
+def _joined(project: str, local: str) -> str:
+    return f"{project}:{local}" if project else local

@@ -210,9 +210,11 @@ class KeywordIndex:
     def ideal(self, query: KeywordQuery, weights: KeywordWeights = DEFAULT_WEIGHTS) -> float:
         """Return about what an entry with every word of a query once would score here.
 
-        A score in one store and a score in another compare as shares of it.
+        A score in one store and a score in another compare as shares of it. Words that were added
+        to the query are no part of what is asked for.
         """
         state = self._state
+        query = msgspec.structs.replace(query, added=())
         with self._reading:
             overlay = Overlay(state.generations, state.files)
             plan = make_plan(query, main_languages(overlay.languages(), MAX_LANGUAGES)[:1], weights)

@@ -5,7 +5,7 @@ mean nothing. Only quotation marks do. Both the files and the overlay evaluate t
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
 import msgspec
@@ -32,6 +32,7 @@ MAX_QUERY_NAMES = 16
 MAX_PHRASES = 8
 MAX_DATES = 12
 MAX_PHRASE_WORDS = 32
+MAX_ADDED = 32
 
 _OWN_NAME_WEIGHT = 100.0
 
@@ -55,6 +56,7 @@ class KeywordWeights(msgspec.Struct, frozen=True, kw_only=True):
     part: float = 0.5
     phrase: float = 1.0
     when: float = 1.5
+    added: float = 0.3
 
 
 DEFAULT_WEIGHTS = KeywordWeights()
@@ -71,6 +73,8 @@ class KeywordQuery(msgspec.Struct, frozen=True, kw_only=True):
     parts: tuple[str, ...] = ()
     ids: tuple[str, ...] = ()
     dates: tuple[str, ...] = ()
+    added: tuple[str, ...] = ()
+    """Words that somebody else thought of: they bring entries, and hardly outweigh the others."""
     match_all: bool = False
 
     @property
@@ -126,6 +130,14 @@ def analyse(
     )
 
 
+def with_added(query: KeywordQuery, terms: Iterable[str]) -> KeywordQuery:
+    """Return a query with the words of further terms, those left out that it has."""
+    sequence = [word for term in terms for word in words(term)]
+    known = {*query.content, *query.small, *small_words(sequence)}
+    fresh = dict.fromkeys(word for word in sequence if word not in known)
+    return msgspec.structs.replace(query, added=tuple(fresh)[:MAX_ADDED])
+
+
 def _possible_ids(text: str) -> Iterator[str]:
     # A plain word may be somebody's id, too, but only a text of nothing else means it.
     if _ID.fullmatch(text.strip()):
@@ -157,6 +169,7 @@ def make_plan(
         *(Clause(NAMES, (name,), weights.name) for name in query.names),
         *(clause for part in query.parts for clause in _part_clauses(part, languages, weights)),
         *(Clause(WHEN, (term,), weights.when) for term in query.dates),
+        *(clause for word in query.added for clause in _added_clauses(word, languages, weights)),
     ]
     required = [_phrase_clauses(phrase, languages, weights) for phrase in query.phrases]
     scored.extend(clause for group in required for clause in group if len(clause.terms) > 1)
@@ -222,6 +235,14 @@ def _part_clauses(
     yield Clause(PARTS, (part_stem(part),), weights.part)
     for stem in word_stems(part, languages):
         yield Clause(STEM, (stem,), weights.part)
+
+
+def _added_clauses(
+    word: str, languages: tuple[str, ...], weights: KeywordWeights
+) -> Iterator[Clause]:
+    for stem in word_stems(word, languages):
+        for field in (STEM, TITLE, TAGS):
+            yield Clause(field, (stem,), weights.added)
 
 
 def _phrase_clauses(

@@ -1,7 +1,7 @@
-"""The pipeline: candidates → level → context → fuse → rerank → weigh → diversify."""
+"""The pipeline: expand → candidates → level → context → fuse → rerank → weigh → diversify."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from functools import partial
 
@@ -21,12 +21,13 @@ from qms.search.candidates import (
 )
 from qms.search.context import add_context
 from qms.search.diversify import diversify
+from qms.search.expander import Expansion
 from qms.search.explain import Explanation, explain
 from qms.search.fuse import DEFAULT_FUSION, HASH_FUSION, FusionWeights, fuse, trusting
 from qms.search.hits import EXACTNESS, Exact, Hits
 from qms.search.level import level
 from qms.search.outcome import Mode, Skipped
-from qms.search.query import Question, SearchQuery, check_query, make_question
+from qms.search.query import Match, Question, SearchQuery, check_query, make_question
 from qms.search.rerank import rerank
 from qms.search.sources import Source
 from qms.search.speaker import speaker_factors
@@ -48,6 +49,8 @@ class Models(msgspec.Struct, frozen=True, kw_only=True):
     reranker: Reranker | None = None
     reranker_problem: str | None = None
     """Why the reranker that was asked for does not serve."""
+    expand: Callable[[str], Expansion] | None = None
+    """Asks a language model for further words."""
 
     @property
     def fusion(self) -> FusionWeights:
@@ -83,6 +86,7 @@ class Found(msgspec.Struct, frozen=True, kw_only=True):
     question: Question
     mode: Mode
     skipped: list[Skipped]
+    expanded: tuple[str, ...]
 
 
 def search(
@@ -103,14 +107,32 @@ def search(
     check_query(query, limits)
     sources = [_comparable(source, models) for source in sources]
     vector = _query_vector(sources, query, models)
-    question = make_question(query, limits, vector=vector, now=now)
+    expansion = _expansion(query, models)
+    question = make_question(query, limits, vector=vector, now=now, added=expansion.terms)
     hits, unread = _ranked(sources, question, models)
     return Found(
         results=_results(hits, sources, question),
         question=question,
         mode=_mode(sources, question, models),
-        skipped=[*_skipped(sources, question, models), *unread],
+        skipped=[
+            *([Skipped("expand", expansion.reason)] if expansion.reason else []),
+            *_skipped(sources, question, models),
+            *unread,
+        ],
+        expanded=expansion.terms,
     )
+
+
+def _expansion(query: SearchQuery, models: Models) -> Expansion:
+    """Return further terms for a query, or why it is searched for as it is."""
+    text = (query.text or "").strip()
+    if not query.expand:
+        return Expansion(reason="it was not asked for")
+    if not text:
+        return Expansion(reason="there is no text")
+    if query.match is Match.ALL:
+        return Expansion(reason="every word has to match")
+    return models.expand(text) if models.expand else Expansion(reason="there is no language model")
 
 
 def _query_vector(

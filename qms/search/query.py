@@ -1,5 +1,6 @@
 """What a search asks for, and the limits of asking."""
 
+from collections.abc import Iterable
 from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
@@ -10,7 +11,7 @@ from qms.codec.documents import over_limit
 from qms.domain.errors import invalid
 from qms.domain.limits import Limits
 from qms.domain.queries import Filter
-from qms.index.keyword_query import KeywordQuery, analyse
+from qms.index.keyword_query import KeywordQuery, analyse, with_added
 from qms.index.terms import words
 from qms.search.profiles import PROFILES, Profile, ProfileName
 
@@ -40,6 +41,7 @@ class SearchQuery(
     filter: Annotated[Filter | None, msgspec.Meta(description="As in listEntries")] = None
     profile: ProfileName = ProfileName.DEFAULT
     explain: bool = False
+    expand: bool = True
     include_superseded: bool = False
     max_tokens: Annotated[int, msgspec.Meta(ge=1)] | None = None
 
@@ -88,15 +90,21 @@ def check_query(query: SearchQuery, limits: Limits, *, text_field: str = "query.
 
 
 def make_question(
-    query: SearchQuery, limits: Limits, *, vector: "FloatArray | None", now: datetime
+    query: SearchQuery,
+    limits: Limits,
+    *,
+    vector: "FloatArray | None",
+    now: datetime,
+    added: Iterable[str] = (),
 ) -> Question:
-    """Return a checked query with its text taken apart."""
+    """Return a checked query with its text taken apart, and terms that were added to it."""
     text = query.text or ""
     match_all = query.match is Match.ALL
+    keyword = analyse(text, match_all=match_all, max_words=limits.query_terms)
     return Question(
         text=text,
         words=words(text),
-        keyword=analyse(text, match_all=match_all, max_words=limits.query_terms),
+        keyword=with_added(keyword, added),
         vector=vector,
         limit=query.max_results,
         wanted=query.filter,

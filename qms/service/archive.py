@@ -11,15 +11,17 @@ from qms.domain.access import check_create, check_edit
 from qms.domain.entry import Document
 from qms.domain.errors import ConflictError, NotFoundError, invalid
 from qms.domain.lifecycle import is_expired
-from qms.domain.queries import Page
+from qms.domain.queries import Format, Page
 from qms.domain.relations import AwareTime
 from qms.ingest.entries import keep_author, new_document
-from qms.service.answers import EntryAnswer, entry_answer
+from qms.service.answers import EntryAnswer, Rendered, entry_answer
 from qms.service.calls import Call
 from qms.service.cursors import CursorSigner
+from qms.service.formats import TokenBudget, longest
 from qms.service.history import find_line
 from qms.service.listing import check_count
 from qms.service.requests import NoArguments, Request, Response
+from qms.service.tables import ItemTable
 from qms.service.writing import check_quota, living, writing_for
 from qms.store.archive import Archived
 from qms.store.draft import Draft
@@ -46,6 +48,8 @@ class ListArchiveRequest(Request, frozen=True):
 
     filter: ArchiveFilter | None = None
     page: Page | None = None
+    format: Format = Format.JSON
+    max_tokens: TokenBudget | None = None
 
 
 class ArchivedSummary(Response, frozen=True):
@@ -98,7 +102,7 @@ class ArchiveStats(Response, frozen=True):
     newest_utc: str | None
 
 
-def list_archive(call: Call, request: ListArchiveRequest) -> ListArchiveAnswer:
+def list_archive(call: Call, request: ListArchiveRequest) -> ListArchiveAnswer | Rendered:
     """Return one page of the archived versions."""
     page, wanted = request.page or Page(), request.filter or ArchiveFilter()
     check_count("page.size", page.size, call.settings.global_.limits.results)
@@ -112,9 +116,19 @@ def list_archive(call: Call, request: ListArchiveRequest) -> ListArchiveAnswer:
         for position, one in enumerate(call.store.archive.entries())
         if (before is None or position < before) and _matches(wanted, one)
     ]
-    shown = found[: -page.size - 1 : -1]
-    cursor = signer.sign(shown[-1][0]) if len(shown) < len(found) else None
-    return ListArchiveAnswer(items=[_summary(one) for _, one in shown], next_cursor=cursor)
+    found.reverse()
+
+    def answer(count: int) -> ListArchiveAnswer | Rendered:
+        shown = [_summary(one) for _, one in found[:count]]
+        cursor = signer.sign(found[count - 1][0]) if count < len(found) else None
+        if request.format is Format.JSON:
+            return ListArchiveAnswer(items=shown, next_cursor=cursor)
+        table = ItemTable(
+            request.format, call.project, ArchivedSummary, name="archived", ids=["id"]
+        )
+        return table.rendered(shown, nextCursor=cursor)
+
+    return longest(answer, min(page.size, len(found)), request.max_tokens)
 
 
 def restore_entry(call: Call, request: RestoreRequest) -> EntryAnswer:

@@ -222,7 +222,7 @@ def _proposed(
 
 
 def _best(call: Call, query: str) -> list[tuple[str, tuple[str, ...]]]:
-    wanted = SearchRequest(query=SearchQuery(text=query, max_results=_LOOKED_AT))
+    wanted = SearchRequest(query=SearchQuery(text=query, max_results=_LOOKED_AT, expand=False))
     found = search_entries(call, wanted)
     assert not isinstance(found, Rendered)
     entries = [result.entry for result in found.results]

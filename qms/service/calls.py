@@ -19,7 +19,7 @@ from qms.config.settings import SHARED_SLUG, Endpoint, Settings
 from qms.domain.access import AccessTier, Caller
 from qms.domain.entry import split_id
 from qms.domain.errors import NotFoundError, UnavailableError, invalid
-from qms.domain.ids import RANDOM_BYTES, make_local_id
+from qms.domain.ids import RANDOM_BYTES, make_local_id, whole_id
 from qms.domain.lifecycle import is_expired
 from qms.files.audit import AuditLog
 from qms.fsio.disk import Disk
@@ -191,13 +191,13 @@ class Call:
 
     def full_id(self, given: str) -> str:
         """Return an id with its project as the configuration spells it, the own one if none."""
-        project, local = split_id(given)
+        project, local = split_id(whole_id(given))
         if not project:
             return f"{self.project}:{local}"
         for slug in (self.project, self.shared):
             if slug is not None and project.casefold() == slug.casefold():
                 return f"{slug}:{local}"
-        return given
+        return f"{project}:{local}"
 
     def find(self, given_id: str) -> Record:
         """Return the living entry with this id, from a store in reach.

@@ -9,12 +9,14 @@ from qms.domain.access import check_edit
 from qms.domain.entry import Document
 from qms.domain.errors import invalid
 from qms.domain.lifecycle import is_expired
-from qms.domain.queries import Filter, matches_document, matches_header
+from qms.domain.queries import Filter, Format, matches_document, matches_header
 from qms.ingest.claims import Clash
 from qms.ingest.contradict import Disagreement
 from qms.ingest.entries import patched_document
+from qms.service.answers import Rendered
 from qms.service.calls import Call, no_entry
 from qms.service.requests import Request, Response
+from qms.service.tables import ItemTable
 from qms.service.touching import touch
 from qms.service.writing import check_quota, living, writing_for
 from qms.store.draft import Draft
@@ -33,6 +35,7 @@ class ContradictionsRequest(Request, frozen=True):
     """Of which entries; of all when it is left out."""
 
     filter: Filter | None = None
+    format: Format = Format.JSON
 
 
 class Contradiction(Response, frozen=True):
@@ -78,11 +81,18 @@ def potential_contradictions(call: Call, record: Record) -> tuple[str, ...]:
     return tuple(one.entry_id for one in islice(clashes, MAX_NAMED))
 
 
-def list_contradictions(call: Call, request: ContradictionsRequest) -> ContradictionsAnswer:
+def list_contradictions(
+    call: Call, request: ContradictionsRequest
+) -> ContradictionsAnswer | Rendered:
     """Return what contradicts what in the project, as far as relations and rules know."""
     limit = call.settings.global_.limits.results
     found = list(islice(_distinct(_all(call, request.filter or Filter())), limit + 1))
-    return ContradictionsAnswer(items=found[:limit], has_more=len(found) > limit)
+    shown, has_more = found[:limit], len(found) > limit
+    if request.format is Format.JSON:
+        return ContradictionsAnswer(items=shown, has_more=has_more)
+    ids = ("id", "otherId")
+    table = ItemTable(request.format, call.project, Contradiction, name="contradictions", ids=ids)
+    return table.rendered(shown, hasMore=has_more)
 
 
 def resolve_contradiction(call: Call, request: ResolveRequest) -> ResolveAnswer:

@@ -5,10 +5,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 
-from qms.domain.queries import Filter
+from qms.domain.queries import Filter, Format
+from qms.service.answers import Rendered
 from qms.service.calls import Call
 from qms.service.listing import newest
 from qms.service.requests import Request, Response
+from qms.service.tables import ItemTable
 from qms.store.view import Record
 
 if TYPE_CHECKING:
@@ -24,6 +26,7 @@ class DuplicatesRequest(Request, frozen=True):
     filter: Filter | None = None
     threshold: Annotated[float, msgspec.Meta(ge=0, le=1)] = 0.9
     max_pairs: Annotated[int, msgspec.Meta(ge=1, le=1000)] = 50
+    format: Format = Format.JSON
 
 
 class DuplicatePair(Response, frozen=True):
@@ -43,7 +46,7 @@ class DuplicatesAnswer(Response, frozen=True):
     compared: int
 
 
-def find_duplicates(call: Call, request: DuplicatesRequest) -> DuplicatesAnswer:
+def find_duplicates(call: Call, request: DuplicatesRequest) -> DuplicatesAnswer | Rendered:
     """Return the pairs of the project's entries that are at least so much alike."""
     from qms.search.likeness import alike_pairs  # numpy: after the port answers
 
@@ -51,10 +54,11 @@ def find_duplicates(call: Call, request: DuplicatesRequest) -> DuplicatesAnswer:
     records = {record.header.id: record for record in latest}
     source = call.house.library.source(call.store, now=call.now, with_superseded=True)
     pairs = alike_pairs(source, list(records), request.threshold, most=request.max_pairs)
-    return DuplicatesAnswer(
-        pairs=[_pair(one, records) for one in pairs],
-        compared=len(records),
-    )
+    shown = [_pair(one, records) for one in pairs]
+    if request.format is Format.JSON:
+        return DuplicatesAnswer(pairs=shown, compared=len(records))
+    table = ItemTable(request.format, call.project, DuplicatePair, name="pairs", ids=("a", "b"))
+    return table.rendered(shown, compared=len(records))
 
 
 def _pair(one: "Alike", records: dict[str, Record]) -> DuplicatePair:

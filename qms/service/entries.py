@@ -25,6 +25,7 @@ from qms.service.writing import (
     living,
     own_entry,
     upsert,
+    with_whole_targets,
     writing_for,
 )
 from qms.store.draft import Draft
@@ -269,8 +270,8 @@ def _answer(
 
 
 def _spelled_like_the_configuration(patch: dict[str, Any], call: Call) -> dict[str, Any]:
-    """Return the patch with the project's slug and the id in their one spelling."""
-    spelled = dict(patch)
+    """Return the patch with the project's slug and all ids in their one spelling."""
+    spelled = with_whole_targets(patch)
     project, entry_id = patch.get("project"), patch.get("id")
     if isinstance(project, str) and project.casefold() == call.project.casefold():
         spelled["project"] = call.project

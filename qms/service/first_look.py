@@ -86,7 +86,7 @@ def list_curated(call: Call, request: CuratedRequest) -> CuratedAnswer | Rendere
     found = found[: call.settings.global_.limits.results]
     if request.format is Format.JSON:
         return _curated_objects(found, request)
-    table = EntryTable(request.format, request.include, flag_column(request.include))
+    table = EntryTable(request.format, request.include, call.project, flag_column(request.include))
     rows = [table.row(record) for record in found]
     spent = table.size_of((), omitted=len(rows)) + len(str(len(rows)))
     kept, omitted = fit(rows, request.max_tokens, _row_size, spent_bytes=spent)
@@ -118,7 +118,7 @@ def cold_start(call: Call, request: ColdStartRequest) -> ColdStartAnswer | Rende
     shown = list(_each_once(sections))
     if request.format is Format.JSON:
         return _first_objects(shown, request.max_tokens)
-    return _first_rows(shown, request)
+    return _first_rows(call.project, shown, request)
 
 
 def _each_once(sections: list[Iterable[Record]]) -> Iterator[tuple[str, Record]]:
@@ -145,9 +145,11 @@ def _first_objects(shown: list[tuple[str, Record]], max_tokens: int) -> ColdStar
     return ColdStartAnswer(pinned=pinned, canonical=canonical, open_tasks=open_tasks, recent=recent)
 
 
-def _first_rows(shown: list[tuple[str, Record]], request: ColdStartRequest) -> Rendered:
+def _first_rows(
+    project: str, shown: list[tuple[str, Record]], request: ColdStartRequest
+) -> Rendered:
     extra = ("list", "snippet", "flags") if request.format is Format.TOON else ("list", "flags")
-    table = EntryTable(request.format, Include.SUMMARY, extra)
+    table = EntryTable(request.format, Include.SUMMARY, project, extra)
     rows = [table.row(record, list=name, snippet=_beginning(record)) for name, record in shown]
     spent = table.size_of(()) + len(str(len(rows)))
     kept, _ = fit(rows, request.max_tokens, _row_size, spent_bytes=spent)

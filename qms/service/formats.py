@@ -7,10 +7,11 @@ from typing import Annotated, Any, TypeVar
 import msgspec
 
 from qms.codec.documents import instant_text
-from qms.codec.toon import head_line, header_line, row_line
+from qms.codec.toon import head_line, header_line, row_line, short_row_line
 from qms.domain.bodies import main_text
 from qms.domain.entry import FIELD_DEFAULTS
 from qms.domain.flags import flags_of
+from qms.domain.ids import short_id
 from qms.domain.queries import Format, Include
 from qms.search.budget import tokens
 from qms.service.answers import Rendered
@@ -29,39 +30,53 @@ _COLUMNS = {
         *("id", "kind", "title", "curationTier", "pinned", "retention", "namespace", "priority"),
         *("confidence", "tags", "agentId", "createdUtc", "updatedUtc"),
     ),
-    Format.TOON_COMPACT: (
-        *("id", "kind", "title", "curationTier", "retention", "namespace", "priority", "tags"),
-    ),
+    Format.TOON_COMPACT: ("id", "kind", "title", "tags"),
 }
-_USUAL = {name: FIELD_DEFAULTS[name] for name in ("curationTier", "retention", "priority")}
-"""What an empty cell of a compact row stands for: most entries are of the usual kind."""
+_SELDOM = ("namespace", "priority", "curationTier", "retention", "confidence", "pinned")
+"""The last columns of a compact row: most entries are as usual, and their rows end before."""
+
+_USUAL = {name: FIELD_DEFAULTS[name] for name in _SELDOM if FIELD_DEFAULTS[name] is not None}
 
 
 class EntryTable:
-    """Writes entries as rows; `extra` names the columns that only the command knows."""
+    """Writes entries of a project as rows; `extra` names columns that only the command knows."""
 
-    def __init__(self, form: Format, include: Include, extra: Sequence[str] = ()) -> None:
+    def __init__(
+        self, form: Format, include: Include, project: str, extra: Sequence[str] = ()
+    ) -> None:
+        self._form = form
+        self._project = project
         self._has_text = include is Include.FULL
         text = ("text",) if self._has_text else ()
-        columns = ("id",) if include is Include.IDS else (*_COLUMNS[form], *text)
-        self._form = form
-        self.columns = (*columns, *extra)
+        first = ("id",) if include is Include.IDS else _COLUMNS[form]
+        last = _SELDOM if self._is_compact and include is not Include.IDS else ()
+        self.columns: tuple[str, ...] = (*first, *text, *extra, *last)
+
+    @property
+    def _is_compact(self) -> bool:
+        return self._form is Format.TOON_COMPACT
 
     def row(self, record: Record, **extra: Any) -> str:
         """Return the row of an entry."""
         cells = {**_cells(record), **extra}
-        if self._form is Format.TOON_COMPACT:
-            cells.update((name, None) for name, usual in _USUAL.items() if cells[name] == usual)
         if self._has_text:
             cells["text"] = main_text(record.header.kind, record.document()["body"])
         if "flags" in self.columns:
             cells["flags"] = flags_of(record.line)
-        return row_line(cells[column] for column in self.columns)
+        if not self._is_compact:
+            return row_line(cells[column] for column in self.columns)
+        cells["id"] = self.spelled(record.header.id)
+        return short_row_line(cells, self.columns, _USUAL)
+
+    def spelled(self, entry_id: str) -> str:
+        """Return an id as the rows spell it: in compact ones without the project, and short."""
+        return compact_id(entry_id, self._project) if self._is_compact else entry_id
 
     def rendered(self, rows: Sequence[str], **head: Any) -> Rendered:
         """Return the whole answer: its own fields first, among them how many entries follow."""
-        first = head_line({"count": len(rows), **head})
-        text = "\n".join((first, header_line(TABLE, self.columns), *rows))
+        project, usual = (self._project, _USUAL) if self._is_compact else (None, {})
+        first = head_line({"count": len(rows), "project": project, **head})
+        text = "\n".join((first, header_line(TABLE, self.columns, usual), *rows))
         return Rendered(format=self._form, text=text, count=len(rows))
 
     def size_of(self, rows: Sequence[str], **head: Any) -> int:
@@ -94,6 +109,11 @@ def _cost(answer: Any) -> int:
 def flag_column(include: Include) -> tuple[str, ...]:
     """Return the column of flags for rows that carry the entry's text."""
     return ("flags",) if include is Include.FULL else ()
+
+
+def compact_id(entry_id: str, project: str) -> str:
+    """Return an id in its short spelling, without the project that the answer names."""
+    return short_id(entry_id).removeprefix(f"{project}:")
 
 
 def with_table(

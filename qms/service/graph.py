@@ -59,34 +59,37 @@ def related_entries(call: Call, request: RelatedRequest) -> RelatedAnswer | Rend
     paths: Paths = UNSET
     if request.to is not None:
         paths = shortest_paths(start, call.full_id(request.to), graph.edges_of, **bounds)
-    write = _as_objects if request.format is Format.JSON else _as_rows
 
     def nearest(count: int) -> RelatedAnswer | Rendered:
         hops = dict(islice(found.hops.items(), count))
         edges = [one for one in found.edges if {one.source_id, one.target_id} <= hops.keys()]
         near = [(graph.records[entry_id], away) for entry_id, away in hops.items()]
-        return write(near, edges, paths, request.format)
+        if request.format is Format.JSON:
+            return _as_objects(near, edges, paths)
+        table = EntryTable(request.format, Include.SUMMARY, call.project, ("hops",))
+        return _as_rows(near, edges, paths, table)
 
     return longest(nearest, len(found.hops), request.max_tokens)
 
 
-def _as_objects(
-    near: list[tuple[Record, int]], edges: list[Edge], paths: Paths, _form: Format
-) -> RelatedAnswer | Rendered:
+def _as_objects(near: list[tuple[Record, int]], edges: list[Edge], paths: Paths) -> RelatedAnswer:
     nodes = [Node(**summary_fields(record), hops=hops) for record, hops in near]
     return RelatedAnswer(nodes=nodes, edges=edges, paths=paths)
 
 
 def _as_rows(
-    near: list[tuple[Record, int]], edges: list[Edge], paths: Paths, form: Format
-) -> RelatedAnswer | Rendered:
-    table = EntryTable(form, Include.SUMMARY, ("hops",))
+    near: list[tuple[Record, int]], edges: list[Edge], paths: Paths, table: EntryTable
+) -> Rendered:
     rendered = table.rendered([table.row(record, hops=hops) for record, hops in near])
     if edges:
-        rows = [(one.source_id, one.target_id, one.type, one.weight) for one in edges]
+        rows = [
+            (table.spelled(one.source_id), table.spelled(one.target_id), one.type, one.weight)
+            for one in edges
+        ]
         rendered = with_table(rendered, "edges", ("sourceId", "targetId", "type", "weight"), rows)
     if paths:
-        rendered = with_table(rendered, "paths", ("ids",), [(path,) for path in paths])
+        ids = [(list(map(table.spelled, path)),) for path in paths]
+        rendered = with_table(rendered, "paths", ("ids",), ids)
     return rendered
 
 

@@ -18,6 +18,7 @@ from qms.domain.ports import Embedder
 from qms.fsio.disk import Disk
 from qms.inference.choose import Chosen, ChosenChat, ChosenReranker, EmbedderKind
 from qms.ingest.claims import ClaimIndex
+from qms.search.expander import Expander
 from qms.service.precedence import Precedence
 from qms.store.memory_store import MemoryStore
 from qms.store.options import IndexStatus, Problem
@@ -79,6 +80,7 @@ class Library:
         self._open_reranker = open_reranker
         self.chat = choose_chat
         """Returns the language model in use, or why there is none."""
+        self._expand = Expander(choose_chat)
         self._disk = disk
         self._in_background = in_background
         self._monotonic = monotonic
@@ -222,6 +224,7 @@ class Library:
             is_hash=chosen.kind is EmbedderKind.HASH,
             reranker=reranker.reranker,
             reranker_problem=reranker.reason,
+            expand=self._expand,
         )
 
     def source(self, store: MemoryStore, *, now: datetime, with_superseded: bool) -> "Source":

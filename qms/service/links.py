@@ -9,10 +9,13 @@ from msgspec import UNSET, UnsetType
 from qms.codec.documents import header_of, instant_text
 from qms.domain.access import check_edit
 from qms.domain.entry import Document
+from qms.domain.queries import Format
 from qms.ingest.entries import patched_document
+from qms.service.answers import Rendered
 from qms.service.calls import Call, living_in, no_entry
 from qms.service.graph import Direction
 from qms.service.requests import Request, Response
+from qms.service.tables import ItemTable
 from qms.service.writing import check_quota, check_version, living, writing_for
 from qms.store.draft import Draft
 from qms.store.view import Record, StoreView
@@ -63,6 +66,7 @@ class LinksRequest(Request, frozen=True):
     id: str
     direction: Direction = "both"
     types: tuple[str, ...] | None = None
+    format: Format = Format.JSON
 
 
 class Link(Response, frozen=True):
@@ -120,8 +124,18 @@ def unlink_entries(call: Call, request: UnlinkRequest) -> UnlinkAnswer:
     return UnlinkAnswer(unlinked=unlinked, version=record.version())
 
 
-def get_links(call: Call, request: LinksRequest) -> LinksAnswer:
+def get_links(call: Call, request: LinksRequest) -> LinksAnswer | Rendered:
     """Return the relations of an entry whose other end the caller may see."""
+    links = links_of(call, request)
+    if request.format is Format.JSON:
+        return LinksAnswer(links=links)
+    ids = ("sourceId", "targetId")
+    table = ItemTable(request.format, call.project, Link, name="links", ids=ids)
+    return table.rendered(links)
+
+
+def links_of(call: Call, request: LinksRequest) -> list[Link]:
+    """Return the links that a request asks for."""
     record = call.find(request.id)
     views = call.views()
     found: list[Link] = []
@@ -142,7 +156,7 @@ def get_links(call: Call, request: LinksRequest) -> LinksAnswer:
             if link.target_id == entry_id
         ]
     wanted = request.types
-    return LinksAnswer(links=[one for one in found if wanted is None or one.type in wanted])
+    return [one for one in found if wanted is None or one.type in wanted]
 
 
 def _changed(

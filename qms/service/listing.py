@@ -68,7 +68,14 @@ def list_entries(call: Call, request: ListRequest) -> ListAnswer | Rendered:
         record for record in _walk(records, sort, after) if _matches(record, wanted, call.now)
     )
     found = list(islice(matching, page.size + 1))
-    return _fitted(found, page.size, sort, signer, request)
+
+    def answer(count: int) -> ListAnswer | Rendered:
+        shown = found[:count]
+        cursor = signer.sign(SORT_VALUES[sort.key](shown[-1])) if count < len(found) else None
+        return _written(call.project, shown, cursor, request)
+
+    # At least one item comes with every page, so that paging ends.
+    return longest(answer, min(page.size, len(found)), request.max_tokens)
 
 
 def newest(call: Call, wanted: Filter) -> Iterator[Record]:
@@ -104,31 +111,12 @@ def _matches(record: Record, wanted: Filter, now: datetime) -> bool:
     )
 
 
-def _fitted(
-    found: list[Record], size: int, sort: Sort, signer: CursorSigner, request: ListRequest
+def _written(
+    project: str, shown: list[Record], cursor: str | None, request: ListRequest
 ) -> ListAnswer | Rendered:
-    """Return as many items as size and budget allow, and at least one, so that paging ends."""
-    value_of = SORT_VALUES[sort.key]
-    write = _page_of_objects if request.format is Format.JSON else _page_of_rows
-
-    def page(count: int) -> ListAnswer | Rendered:
-        shown = found[:count]
-        cursor = signer.sign(value_of(shown[-1])) if count < len(found) else None
-        return write(shown, cursor, request)
-
-    return longest(page, min(size, len(found)), request.max_tokens)
-
-
-def _page_of_objects(
-    shown: list[Record], cursor: str | None, request: ListRequest
-) -> ListAnswer | Rendered:
+    if request.format is not Format.JSON:
+        table = EntryTable(request.format, request.include, project, flag_column(request.include))
+        return table.rendered([table.row(record) for record in shown], nextCursor=cursor)
     items: list[Any] = [list_item(record, request.include) for record in shown]
     flags = flags_by_id(shown, request.include)
     return ListAnswer(items=items, next_cursor=cursor, flags=flags)
-
-
-def _page_of_rows(
-    shown: list[Record], cursor: str | None, request: ListRequest
-) -> ListAnswer | Rendered:
-    table = EntryTable(request.format, request.include, flag_column(request.include))
-    return table.rendered([table.row(record) for record in shown], nextCursor=cursor)

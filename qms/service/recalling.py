@@ -26,13 +26,14 @@ class RecallRequest(Request, frozen=True):
     filter: Filter | None = None
     profile: ProfileName = ProfileName.DEFAULT
     include_shared: bool = True
+    expand: bool = True
     touch: bool = True
     include: Include = Include.SUMMARY
     format: Format = Format.JSON
     max_tokens: TokenBudget | None = None
 
 
-class RecallAnswer(SearchAnswer, frozen=True):
+class RecallAnswer(SearchAnswer, frozen=True, kw_only=True):
     """The results, best first, and which of them count as used now."""
 
     touched: list[str]
@@ -45,6 +46,7 @@ def recall(call: Call, request: RecallRequest) -> RecallAnswer | Rendered:
         text=request.context,
         max_results=min(request.limit, limits.results),
         include_shared=request.include_shared,
+        expand=request.expand,
         filter=request.filter,
         profile=request.profile,
         max_tokens=request.max_tokens,
@@ -52,7 +54,7 @@ def recall(call: Call, request: RecallRequest) -> RecallAnswer | Rendered:
     check_query(query, limits, text_field="context")
     asked = SearchRequest(query=query, include=request.include, format=request.format)
     with call.house.library.precedence.first():
-        shown = show(look(call, query), asked)
+        shown = show(call.project, look(call, query), asked)
     if request.touch:
         touch(call, shown.records)
     if isinstance(shown.answer, Rendered):

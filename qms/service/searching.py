@@ -4,6 +4,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from qms.codec.documents import instant_text
 from qms.domain.entry import Document
@@ -57,13 +58,14 @@ class ScoredEntry(msgspec.Struct, frozen=True, rename="camel", omit_defaults=Tru
     explanation: Any = None
 
 
-class SearchAnswer(Response, frozen=True):
+class SearchAnswer(Response, frozen=True, kw_only=True):
     """The results, best first, and what the search worked with."""
 
     results: list[ScoredEntry]
     mode: Mode
     skipped: list[Skipped]
     omitted: int
+    expanded: tuple[str, ...] | UnsetType = UNSET
 
 
 class Shown(NamedTuple):
@@ -76,7 +78,7 @@ class Shown(NamedTuple):
 def search_entries(call: Call, request: SearchRequest) -> SearchAnswer | Rendered:
     """Return what the project, and the shared store beside it, have for a query."""
     with call.house.library.precedence.first():
-        return show(look(call, request.query), request).answer
+        return show(call.project, look(call, request.query), request).answer
 
 
 def look(call: Call, query: SearchQuery) -> "Found":
@@ -103,11 +105,11 @@ def look(call: Call, query: SearchQuery) -> "Found":
         raise _distrusted(call, sources, panic) from panic
 
 
-def show(found: "Found", request: SearchRequest) -> Shown:
+def show(project: str, found: "Found", request: SearchRequest) -> Shown:
     """Return what was found in the form asked for, as far as the budget goes."""
     if request.format is Format.JSON:
         return _as_objects(found, request)
-    return _as_rows(found, request)
+    return _as_rows(project, found, request)
 
 
 def _sources(call: Call, query: SearchQuery) -> "list[Source]":
@@ -129,7 +131,13 @@ def _distrusted(call: Call, sources: "list[Source]", panic: BaseException) -> Un
 
 def _as_objects(found: "Found", request: SearchRequest) -> Shown:
     results = [(one.record, _scored(one, found, request.include)) for one in found.results]
-    answer = SearchAnswer(results=[], mode=found.mode, skipped=found.skipped, omitted=len(results))
+    answer = SearchAnswer(
+        results=[],
+        mode=found.mode,
+        skipped=found.skipped,
+        omitted=len(results),
+        expanded=found.expanded or UNSET,
+    )
     kept, omitted = fit(
         results,
         request.query.max_tokens,
@@ -141,17 +149,18 @@ def _as_objects(found: "Found", request: SearchRequest) -> Shown:
     return Shown(answer, [record for record, _ in kept])
 
 
-def _as_rows(found: "Found", request: SearchRequest) -> Shown:
+def _as_rows(project: str, found: "Found", request: SearchRequest) -> Shown:
     extra = ("score", "snippet", "flags") if request.format is Format.TOON else ("score", "flags")
-    table = EntryTable(request.format, request.include, extra)
+    table = EntryTable(request.format, request.include, project, extra)
     rows = [(one.record, _row(table, one, found)) for one in found.results]
+    head = {"mode": found.mode, "expanded": found.expanded}
     kept, omitted = fit(
         rows,
         request.query.max_tokens,
         lambda item: len(item[1].encode()) + 1,
-        spent_bytes=table.size_of((), mode=found.mode, omitted=len(rows)) + len(str(len(rows))),
+        spent_bytes=table.size_of((), **head, omitted=len(rows)) + len(str(len(rows))),
     )
-    rendered = table.rendered([row for _, row in kept], mode=found.mode, omitted=omitted)
+    rendered = table.rendered([row for _, row in kept], **head, omitted=omitted)
     return Shown(rendered, [record for record, _ in kept])
 
 

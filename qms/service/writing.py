@@ -15,6 +15,7 @@ from qms.config.settings import Endpoint
 from qms.domain.access import Caller, check_create, check_edit
 from qms.domain.entry import Document, Header, split_id
 from qms.domain.errors import ConflictError, TooLargeError, invalid
+from qms.domain.ids import whole_id
 from qms.domain.lifecycle import is_expired
 from qms.ingest.entries import EntryRules, new_document, replaced_document
 from qms.service.calls import Call, no_entry
@@ -65,7 +66,7 @@ def own_entry(given: Document, call: Call) -> Document:
     Raises:
         InvalidInputError: the entry names another project.
     """
-    entry = dict(given)
+    entry = with_whole_targets(given)
     project = entry.pop("project", None)
     if project is not None:
         if not isinstance(project, str) or project.casefold() != call.project.casefold():
@@ -80,6 +81,20 @@ def own_entry(given: Document, call: Call) -> Document:
     if split_id(entry["id"])[0] != call.project:
         raise invalid("entry.id", f"does not begin with {call.project}:, whose endpoint this is")
     return entry
+
+
+def with_whole_targets(given: Document) -> Document:
+    """Return an entry or a patch whose relations spell the ids of their targets as the files do."""
+    relations = given.get("relations")
+    if not isinstance(relations, list):
+        return dict(given)
+    whole = [
+        {**one, "targetId": whole_id(one["targetId"])}
+        if isinstance(one, dict) and isinstance(one.get("targetId"), str)
+        else one
+        for one in relations
+    ]
+    return {**given, "relations": whole}
 
 
 def upsert(

@@ -34,6 +34,18 @@ def test_a_cursor_goes_on_where_a_list_of_the_archive_ended(server: Terminal) ->
     assert [one["id"] for one in rest["items"]] == ["default:a"]
 
 
+def test_a_format_prints_the_archive_as_the_api_answers_it(ctl: Terminal) -> None:
+    deleted(ctl, "a")
+
+    head, header, row = ctl.ok("archive", "list", "--format", "toonCompact").out.splitlines()
+
+    assert head == "count:1|project:default"
+    assert header == "archived[id|kind|title|reason|by|archivedUtc]:"
+    assert row.startswith("a|note|A|deleted|")
+    as_json = ctl.ok("archive", "list", "--format", "json")
+    assert as_json.json == ctl.ok("archive", "list", "--json").json
+
+
 def test_an_archived_memory_comes_back_without_an_end(ctl: Terminal) -> None:
     ctl.remember("soon over", "--id", "a", "--retention", "short")
     ctl.ok("delete", "a", "--yes")

@@ -117,10 +117,8 @@ def test_a_format_prints_what_the_api_answers(ctl: Terminal) -> None:
 
     rows = ctl.ok("list", "--format", "toonCompact", "--limit", "1").out.splitlines()
 
-    assert rows[0].startswith("count:1|nextCursor:")
-    assert rows[1:] == [
-        "memories[id|kind|title|curationTier|retention|namespace|priority|tags]:",
-        "default:second|note|The second|||||",
-    ]
+    assert rows[0].startswith("count:1|project:default|nextCursor:")
+    assert rows[1].startswith("memories[id|kind|title|tags|namespace|priority=5|")
+    assert rows[2:] == ["second|note|The second"]
     assert ctl.ok("list", "--format", "json").json == ctl.ok("list", "--json").json
     assert ctl("list", "--format", "toon", "--all").code == 2

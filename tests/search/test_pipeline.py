@@ -220,7 +220,7 @@ def test_a_query_that_asks_for_nothing_shows_what_was_changed_last() -> None:
     old = record("old", "x", timestamps={"createdUtc": then, "updatedUtc": then})
     found = run(make_source([old, *RECORDS]), "", filter=Filter())
     assert ids(found)[-1] == "old"
-    assert found.skipped[0].stage == "candidates"
+    assert "candidates" in {one.stage for one in found.skipped}
     assert ids(run(make_source(RECORDS), None, filter=Filter(tag="network"))) == ["port"]
 
 

@@ -166,16 +166,25 @@ def _told(document: dict[str, Any]) -> list[Any]:
 
 def tell(folder: Path, story: str, number: int, *, careless: bool) -> tuple[bool, bool]:
     """Tell a story up to its n-th moment; say whether it was killed, and whether answered."""
+
+    def told() -> None:
+        disk = KillingDisk()
+        house = House(folder, Clock(), disk=disk)
+        for project in ("projA", "projB"):
+            house.store(project)
+        disk.left = number
+        STORIES[story](house, careless=careless)
+
+    return killed_child(told)
+
+
+def killed_child(story: Callable[[], None]) -> tuple[bool, bool]:
+    """Tell a story in a child; say whether that was killed, and whether it came to the end."""
     reading, writing = os.pipe()
     pid = os.fork()
     if pid == 0:
         try:
-            disk = KillingDisk()
-            house = House(folder, Clock(), disk=disk)
-            for project in ("projA", "projB"):
-                house.store(project)
-            disk.left = number
-            STORIES[story](house, careless=careless)
+            story()
             os.write(writing, b"answered")
             os._exit(0)
         finally:

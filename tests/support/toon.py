@@ -1,16 +1,21 @@
 """A reader of TOON, written from its rules and not from the writer."""
 
 import re
+import string
 from typing import NamedTuple
+from uuid import UUID
 
 _HEADER = re.compile(r"(\w+)\[([^\]]*)\]:")
 _UNESCAPED = {"n": "\n"}
+_ID_COLUMNS = {"id", "otherId", "sourceId", "targetId", "a", "b"}
+_BASE_62 = string.digits + string.ascii_uppercase + string.ascii_lowercase
 
 
 class Table(NamedTuple):
     """One table: its columns in order, and a row for each entry."""
 
     columns: list[str]
+    usual: dict[str, str]
     rows: list[dict[str, str]]
 
 
@@ -27,7 +32,7 @@ class Toon(NamedTuple):
 
 
 def read_toon(text: str) -> Toon:
-    """Return the pairs of the first line, and every table with its cells unescaped."""
+    """Return the pairs of the first line, and every table with its cells as they were meant."""
     lines = text.split("\n")
     head: dict[str, str] = {}
     if not _HEADER.fullmatch(lines[0]):
@@ -36,11 +41,38 @@ def read_toon(text: str) -> Toon:
     tables: dict[str, Table] = {}
     for line in lines:
         if found := _HEADER.fullmatch(line):
-            table = tables[found[1]] = Table(found[2].split("|"), [])
+            table = tables[found[1]] = _table(found[2])
         elif line:
-            cells = map(unescape, split(line, "|"))
-            table.rows.append(dict(zip(table.columns, cells, strict=True)))
+            table.rows.append(_row(table, line, head.get("project")))
     return Toon(head, tables)
+
+
+def _table(columns: str) -> Table:
+    named = [column.partition("=") for column in columns.split("|")]
+    usual = {name: unescape(value) for name, _, value in named}
+    return Table([name for name, _, _ in named], usual, [])
+
+
+def _row(table: Table, line: str, project: str | None) -> dict[str, str]:
+    cells = [unescape(cell) for cell in split(line, "|")]
+    missing = [""] * (len(table.columns) - len(cells))
+    row = dict(zip(table.columns, [*cells, *missing], strict=True))
+    told = {name: cell or table.usual[name] for name, cell in row.items()}
+    if project is None:
+        return told
+    return {
+        name: whole_id(cell, project) if name in _ID_COLUMNS else cell
+        for name, cell in told.items()
+    }
+
+
+def whole_id(told: str, project: str) -> str:
+    """Return an id of a compact row as JSON spells it."""
+    owner, local = told.split(":") if ":" in told else (project, told)
+    if re.fullmatch("_[0-9A-Za-z]{22}", local):
+        places = enumerate(reversed(local[1:]))
+        local = str(UUID(int=sum(_BASE_62.index(digit) * 62**place for place, digit in places)))
+    return f"{owner}:{local}"
 
 
 def read_list(line: str) -> list[str]:

@@ -335,3 +335,63 @@ def test_a_request_beyond_its_limits_is_refused_with_the_field(
     failure = as_writer.fails(command, **request_)
 
     assert (failure.code, failure.details["field"]) == ("invalidInput", field)
+
+
+def found_ids(door: Door, command: str, **request: Any) -> tuple[list[str], dict[str, Any]]:
+    answer = door(command, **request)
+    return [one["entry"]["id"].partition(":")[2] for one in answer["results"]], answer
+
+
+@pytest.mark.parametrize("command", ["searchEntries", "recall"])
+def test_a_search_finds_by_the_words_that_a_model_adds(
+    endpoint: Endpoint, as_writer: Door, command: str
+) -> None:
+    store(as_writer, "schema", "Alembic carries every schema change", title="Revisions")
+    store(as_writer, "database", "The database migration runs at night", title="Night")
+    endpoint.script = ['{"terms": ["alembic"]}']
+    text = "migration of the database"
+    request = {"context": text} if command == "recall" else {"query": {"text": text}}
+
+    ids, answer = found_ids(as_writer, command, **request)
+
+    assert ids[0] == "database"  # what was asked for stays before what a model thought of
+    assert "schema" in ids
+    assert answer["expanded"] == ["alembic"]
+    assert "expand" not in {one["stage"] for one in answer["skipped"]}
+    assert endpoint.texts == [text]
+    rows = as_writer.send(command, {**request, "format": "toonCompact"}).body.decode()
+    assert "|expanded:alembic|" in rows.splitlines()[0]
+
+
+@pytest.mark.parametrize(
+    ("query", "reason"),
+    [
+        ({"text": "night", "expand": False}, "it was not asked for"),
+        ({"text": "night", "match": "all"}, "every word has to match"),
+        ({}, "there is no text"),
+    ],
+)
+def test_a_search_that_cannot_use_more_words_asks_no_model(
+    endpoint: Endpoint, as_writer: Door, query: dict[str, Any], reason: str
+) -> None:
+    store(as_writer, "a", "at night")
+
+    answer = as_writer("searchEntries", query=query)
+
+    assert {"stage": "expand", "reason": reason} in answer["skipped"]
+    assert "expanded" not in answer
+    assert endpoint.requests == []
+
+
+@pytest.mark.parametrize("step", [*BAD_ANSWERS, {"hang": True}], ids=lambda step: repr(step)[:20])
+def test_whatever_the_endpoint_answers_a_search_goes_on(
+    endpoint: Endpoint, as_writer: Door, step: Step
+) -> None:
+    store(as_writer, "a", "The index is rebuilt at night")
+    endpoint.script = [step]
+
+    ids, answer = found_ids(as_writer, "searchEntries", query={"text": "index"})
+
+    assert ids == ["a"]
+    [skipped] = [one for one in answer["skipped"] if one["stage"] == "expand"]
+    assert "language model" in skipped["reason"]

@@ -19,7 +19,7 @@ from qms.service.calls import Call
 from qms.service.entries import DeleteRequest, GetRequest, delete_entry, get_entry
 from qms.service.forgetting import ForgetRequest, forget_entries
 from qms.service.lifecycle import PromoteRequest, promote_entry
-from qms.service.links import LinkRequest, LinksRequest, get_links, link_entries
+from qms.service.links import LinkRequest, LinksRequest, link_entries, links_of
 
 
 class MemoryWithLinks(Memory, frozen=True, kw_only=True):
@@ -133,5 +133,5 @@ def _links(call: Call, entry_id: str) -> list[MemoryLink]:
             relation=link_of_type(link.type),
             created_at=link.created_utc,
         )
-        for link in get_links(call, LinksRequest(id=entry_id)).links
+        for link in links_of(call, LinksRequest(id=entry_id))
     ]

@@ -1,0 +1,43 @@
+"""Lists of other things than entries as rows: links, archived versions, pairs of entries."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from qms.codec.toon import head_line, header_line, row_line, short_row_line
+from qms.domain.queries import Format
+from qms.service.answers import Rendered
+from qms.service.formats import compact_id
+from qms.service.requests import Response
+
+
+class ItemTable:
+    """Writes items of one type as rows; `ids` names the columns that hold ids."""
+
+    def __init__(
+        self, form: Format, project: str, item: type[Response], *, name: str, ids: Sequence[str]
+    ) -> None:
+        self._form = form
+        self._project = project
+        self._name = name
+        self._ids = ids
+        self.columns = [field.encode_name for field in msgspec.structs.fields(item)]
+
+    def rendered(self, items: Sequence[Response], **head: Any) -> Rendered:
+        """Return the whole answer: its own fields, among them the number of rows, and the rows."""
+        compact = self._form is Format.TOON_COMPACT
+        project = self._project if compact else None
+        first = head_line({"count": len(items), "project": project, **head})
+        write = self._compact_row if compact else self._row
+        rows = (write(msgspec.to_builtins(one)) for one in items)
+        text = "\n".join((first, header_line(self._name, self.columns), *rows))
+        return Rendered(format=self._form, text=text, count=len(items))
+
+    def _row(self, fields: dict[str, Any]) -> str:
+        return row_line(fields.get(column) for column in self.columns)
+
+    def _compact_row(self, fields: dict[str, Any]) -> str:
+        known = {**dict.fromkeys(self.columns), **fields}
+        known.update((one, compact_id(known[one], self._project)) for one in self._ids)
+        return short_row_line(known, self.columns, {})
