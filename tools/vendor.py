@@ -69,12 +69,13 @@ export { tags } from "@lezer/highlight";
 """
 
 ICONS = """
-archive arrow-clockwise arrow-counterclockwise arrow-left arrow-right arrows-move
-box-arrow-right boxes braces check2 chevron-down chevron-right circle-half clipboard
-clock-history cloud-arrow-down copy diagram-3 exclamation-triangle eye file-earmark-text
-folder2-open funnel gear graph-up hdd-stack info-circle journal-text key keyboard link-45deg
-list list-check lock moon-stars pencil people pin-angle pin-angle-fill play plug plus-lg
-question-circle search shield-check sliders speedometer2 sun tag terminal trash3 x-lg
+archive arrow-clockwise arrow-counterclockwise arrow-left arrow-left-right arrow-right
+arrows-move box-arrow-right boxes braces check2 chevron-down chevron-right circle-half clipboard
+clock-history cloud-arrow-down copy diagram-3 download exclamation-triangle eye
+file-earmark-text folder2-open funnel gear graph-up hdd-stack info-circle intersect journal-text
+key keyboard link-45deg list list-check lock moon-stars pencil people pin-angle pin-angle-fill
+play plug plus-lg question-circle search shield-check sliders speedometer2 sun tag terminal
+trash3 upload x-lg
 """
 
 

@@ -23,6 +23,7 @@ from qms.service.admin.table import ADMIN_TABLE, CLOSE_SESSION, GET_SESSION, OPE
 from qms.service.calls import Command
 from qms.service.commands import Services
 from qms.service.requests import read_request
+from qms.service.table import IMPORT_COMMANDS
 
 NO_PROJECT = ""
 """What the administration works on is the server."""
@@ -126,7 +127,7 @@ class _Door:
         return self._setup.redeem(given.setup, request, self._services.now)
 
     async def _run(self, who: KeyMatch, command: str, request: Request) -> bytes:
-        arguments = await self._arguments(request)
+        arguments = await self._arguments(request, _body_limit(command))
         is_text = request.method in ("GET", "HEAD", "DELETE")
         work = partial(self._services.administer, who, command, arguments, is_text=is_text)
         return await self._runner.run(
@@ -137,15 +138,19 @@ class _Door:
         work = partial(self._services.administer, who, command, arguments)
         return await self._runner.run(who, NO_PROJECT, command, work, door=Door.ADMIN)
 
-    async def _arguments(self, request: Request) -> dict[str, Any]:
+    async def _arguments(self, request: Request, limit: str = "bodyBytes") -> dict[str, Any]:
         """Return the arguments of a request: of its path, and of its query or body."""
         named: dict[str, Any] = request.path_params
         if request.method in ("GET", "HEAD", "DELETE"):
             given: dict[str, Any] = dict(request.query_params)
         else:
             limits = self._services.settings.global_.limits
-            given = parse_object(await read_body(request, limits, limit="bodyBytes"), limits)
+            given = parse_object(await read_body(request, limits, limit=limit), limits)
         for name in named.keys() & given.keys():
             if given[name] != named[name]:
                 raise invalid(name, "differs from the one in the address")
         return {**given, **named}
+
+
+def _body_limit(command: str) -> str:
+    return "importBytes" if command in IMPORT_COMMANDS else "bodyBytes"

@@ -10,13 +10,13 @@ import click
 
 from qms.cli import output
 from qms.cli.arguments import Verb, shared_options
-from qms.cli.export_forms import FORMS, Form, file_name
 from qms.cli.fields import wire_fields
 from qms.cli.listing import filter_options, pages
 from qms.cli.progress import Progress
 from qms.cli.target import Asked, Session, open_session
 from qms.domain.errors import UnavailableError, invalid
 from qms.domain.queries import Include
+from qms.service.export_forms import FORMS, Form, file_name
 
 MARKDOWN = "markdown"
 _OWNER_ONLY = 0o600

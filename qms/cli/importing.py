@@ -15,15 +15,11 @@ from qms.cli.shortfalls import Shortfalls
 from qms.cli.target import Asked, Session, open_session
 from qms.domain.entry import Document
 from qms.domain.errors import invalid
-from qms.ingest.importers.ai_memory import read_ai_memory
+from qms.ingest.importers.formats import ImportFormat, read_memories
 from qms.ingest.importers.items import Broken, Found, Item, restamped
-from qms.ingest.importers.json_export import read_json_export
-from qms.ingest.importers.jsonl import read_jsonl
 from qms.ingest.importers.markdown import read_markdown
-from qms.ingest.importers.server_memory import read_server_memory
-from qms.ingest.importers.table import read_table
 
-FORMATS = ("jsonl", "json", "markdown", "csv", "aiMemory", "serverMemory")
+FORMATS = tuple(form.value for form in ImportFormat)
 BATCH_ENTRIES = 200
 BATCH_BYTES = 4 * 1024 * 1024
 
@@ -125,19 +121,16 @@ def _read(path: Path, form: str, project: str, columns: dict[str, str]) -> Itera
     def open_file() -> IO[bytes]:
         return path.open("rb")
 
-    match form:
-        case "aiMemory":
-            return read_ai_memory(open_file, project, datetime.now(UTC))
-        case "serverMemory":
-            return read_server_memory(open_file, project)
-        case "json":
-            return read_json_export(open_file, project)
-        case "markdown":
-            return read_markdown(path, project)
-        case "csv":
-            return read_table(open_file, columns)
-        case _:
-            return read_jsonl(open_file, project)
+    if form == ImportFormat.MARKDOWN:
+        return read_markdown(path, project)
+    return read_memories(
+        open_file,
+        ImportFormat(form),
+        project=project,
+        name=path.name,
+        columns=columns,
+        now=datetime.now(UTC),
+    )
 
 
 def _known_ids(session: Session) -> set[str]:

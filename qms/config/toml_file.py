@@ -149,6 +149,15 @@ def remove_permission(text: str, slug: str, user: str) -> str:
     return remove(text, ("permissions", table, user))
 
 
+def set_backup(text: str, values: Mapping[str, Any]) -> str:
+    """Return the text with other settings of `[global.backup]`; what is so already stays."""
+    settings = msgspec.to_builtins(parse(text)[0].global_.backup)
+    for key, value in values.items():
+        if settings[key] != value:
+            text = put(text, ("global", "backup", key), value)
+    return text
+
+
 def set_endpoint(text: str, slug: str, values: Mapping[str, Any]) -> str:
     """Return the text with a project made or changed; a value of None goes back to its default."""
     current = TomlText(text).values()

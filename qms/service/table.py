@@ -7,7 +7,7 @@ from qms.service.rows.lifecycle import LIFECYCLE
 from qms.service.rows.server_memory import SERVER_MEMORY
 from qms.service.rows.system import SYSTEM
 
-IMPORT_COMMANDS = frozenset({"bulkImport", "syncApply", "syncBase"})
+IMPORT_COMMANDS = frozenset({"bulkImport", "syncApply", "syncBase", "readImport"})
 """Commands whose request may be as large as the limit `importBytes`."""
 
 TABLE: tuple[Command, ...] = (*CORE, *LIFECYCLE, *SYSTEM, *SERVER_MEMORY, *AI_MEMORY)

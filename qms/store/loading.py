@@ -1,6 +1,7 @@
 """Opening a store: file, base and journal to the entries that were acknowledged."""
 
 import logging
+from datetime import UTC, datetime
 
 import msgspec
 
@@ -70,7 +71,17 @@ def load(side: FileSide, journal: Journal) -> list[str]:
         if meta is not None and not start.is_current:
             notes.append("baseLost: deletions made while the server was down cannot be told")
         _load_strictly(side, state, digest, content.records, meta, is_edited=not start.is_current)
+    side.writer.last_write_utc = _last_write(side, state, content.records)
     return notes
+
+
+def _last_write(side: FileSide, state: FileState, records: list[JournalRecord]) -> datetime | None:
+    """Return when the store was last written: what the journal lacks, the file's time tells."""
+    if records:
+        return records[-1].change_set.at_utc
+    if state.identity is None or not len(side.writer.view):
+        return None
+    return datetime.fromtimestamp(state.identity.mtime_ns / 1e9, UTC)
 
 
 def _read_file(side: FileSide) -> FileState:

@@ -25,6 +25,7 @@ from qms.store.fold import fold, fold_due_in
 from qms.store.image import LineProblem
 from qms.store.late_writes import take_late_writes
 from qms.store.loading import load
+from qms.store.mend import Mender
 from qms.store.moment import Keepsake
 from qms.store.options import (
     FoldOutcome,
@@ -64,6 +65,7 @@ class MemoryStore:
         self.archive = Archive(side)
         self.keepsake = Keepsake(side)
         self.eraser = Eraser(side)
+        self.mender = Mender(side)
         self.usage = usage
         self.touches = Touches(usage)
         self.moves = moves

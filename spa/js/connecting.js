@@ -23,9 +23,12 @@ export function snippetOf(client, { way, origin, project, key }) {
 function httpSnippet(client, { url, key }) {
     const headers = { Authorization: `Bearer ${key}` };
     switch (client) {
-        case "claude-code": return `claude mcp add --transport http ${NAME} ${url} --header "Authorization: Bearer ${key}"`;
+        case "claude-code":
+            return `claude mcp add --transport http ${NAME} ${url} --header "Authorization: Bearer ${key}"`;
         case "vscode": return pretty({ servers: { [NAME]: { type: "http", url, headers } } });
-        case "codex": return `# export QMS_KEY=${key}\n[mcp_servers.${NAME}]\nurl = "${url}"\nbearer_token_env_var = "QMS_KEY"`;
+        case "codex": return [
+            `# export QMS_KEY=${key}`, `[mcp_servers.${NAME}]`, `url = "${url}"`, 'bearer_token_env_var = "QMS_KEY"',
+        ].join("\n");
         case "gemini": return pretty({ mcpServers: { [NAME]: { httpUrl: url, headers } } });
         case "windsurf": return pretty({ mcpServers: { [NAME]: { serverUrl: url, headers } } });
         default: return pretty({ mcpServers: { [NAME]: { url, headers } } });
@@ -38,7 +41,10 @@ function bridgeSnippet(client, { origin, project, key }) {
     switch (client) {
         case "claude-code": return `claude mcp add ${NAME} --env QMS_KEY=${key} -- qms ${args.join(" ")}`;
         case "vscode": return pretty({ servers: { [NAME]: { type: "stdio", ...server } } });
-        case "codex": return `[mcp_servers.${NAME}]\ncommand = "qms"\nargs = ${JSON.stringify(args)}\nenv = { QMS_KEY = "${key}" }`;
+        case "codex": return [
+            `[mcp_servers.${NAME}]`, 'command = "qms"', `args = ${JSON.stringify(args)}`,
+            `env = { QMS_KEY = "${key}" }`,
+        ].join("\n");
         default: return pretty({ mcpServers: { [NAME]: server } });
     }
 }

@@ -2,11 +2,12 @@
 
 export const MOST_NODES = 300;
 
-/** Return `{ nodes, edges, left }`: the nearest nodes, the edges among them of the wanted types, and how many are left out. */
+/** Return `{ nodes, edges, left }`: the nearest nodes, the wanted edges among them, how many are left out. */
 export function elementsOf({ nodes, edges }, { type = "", most = MOST_NODES } = {}) {
     const near = nodes.toSorted((one, other) => one.hops - other.hops).slice(0, most);
     const ids = new Set(near.map(({ id }) => id));
-    const wanted = edges.filter((edge) => (!type || edge.type === type) && ids.has(edge.sourceId) && ids.has(edge.targetId));
+    const isWanted = (edge) => (!type || edge.type === type) && ids.has(edge.sourceId) && ids.has(edge.targetId);
+    const wanted = edges.filter(isWanted);
     const touched = new Set(wanted.flatMap((edge) => [edge.sourceId, edge.targetId]));
     const shown = near.filter(({ id, hops }) => !type || hops === 0 || touched.has(id));
     return { nodes: shown, edges: wanted, left: nodes.length - near.length };

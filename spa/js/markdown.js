@@ -59,11 +59,14 @@ function pieceOf([whole, code, strong, label, target]) {
         return { type: "strong", text: strong.slice(2, -2) };
     }
     // A page beside this one in the repository has no address here.
-    return /^(https?:\/\/|\/)/.test(target) ? { type: "link", text: label, href: target } : { type: "text", text: label ?? whole };
+    return /^(https?:\/\/|\/)/.test(target)
+        ? { type: "link", text: label, href: target }
+        : { type: "text", text: label ?? whole };
 }
 
 function tableOf(lines) {
-    const cells = (line) => line.replace(/^\||\|\s*$/g, "").split(/(?<!\\)\|/).map((cell) => cell.trim().replaceAll("\\|", "|"));
+    const cells = (line) => line.replace(/^\||\|\s*$/g, "").split(/(?<!\\)\|/)
+        .map((cell) => cell.trim().replaceAll("\\|", "|"));
     const [head, , ...rows] = lines;
     return { type: "table", head: cells(head), rows: rows.map(cells) };
 }

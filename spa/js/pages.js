@@ -14,6 +14,7 @@ const archive = () => import("./pages/archive.js").then((page) => page.Archive);
 const backups = () => import("./pages/backups.js").then((page) => page.Backups);
 const graph = () => import("./pages/graph.js").then((page) => page.Graph);
 const disputes = () => import("./pages/disputes.js").then((page) => page.Disputes);
+const transfer = () => import("./pages/transfer.js").then((page) => page.Transfer);
 const help = () => import("./pages/help.js").then((page) => page.Help);
 
 /** Every page; `least` is the tier in the project, `isAdmin` says the server's own admin. */
@@ -27,14 +28,24 @@ export const PAGES = [
         name: "review", title: "Review", icon: "list-check", load: review,
         group: "Memories", least: "curator",
     },
-    { name: "disputes", title: "Disputes", icon: "shield-check", load: disputes, group: "Memories", least: "curator" },
+    { name: "disputes", title: "Disputes", icon: "intersect", load: disputes, group: "Memories", least: "curator" },
     { name: "graph", title: "Graph", icon: "diagram-3", load: graph, group: "Memories", least: "reader" },
     { name: "archive", title: "Archive", icon: "archive", load: archive, group: "Memories", least: "reader" },
+    {
+        name: "transfer", title: "Import and export", icon: "arrow-left-right", load: transfer,
+        group: "Memories", least: "reader",
+    },
     { name: "projects", title: "Projects", icon: "folder2-open", load: projects, group: "Server" },
     { name: "users", title: "Users and keys", icon: "people", load: users, group: "Server", isAdmin: true },
     { name: "backups", title: "Backups", icon: "hdd-stack", load: backups, group: "Server", isAdmin: true },
-    { name: "problems", title: "Problems", icon: "exclamation-triangle", load: problems, group: "Server", isAdmin: true },
-    { name: "configuration", title: "Configuration", icon: "sliders", load: configuration, group: "Server", isAdmin: true },
+    {
+        name: "problems", title: "Problems", icon: "exclamation-triangle", load: problems,
+        group: "Server", isAdmin: true,
+    },
+    {
+        name: "configuration", title: "Configuration", icon: "sliders", load: configuration,
+        group: "Server", isAdmin: true,
+    },
     { name: "logs", title: "Logs and audit", icon: "terminal", load: logs, group: "Server", isAdmin: true },
     { name: "help", title: "Help", icon: "question-circle", load: help, group: "Learn" },
 ];

@@ -4,6 +4,7 @@ PLACES = {
     "Overview": "#/overview",
     "Entries": "#/entries/projA",
     "Review": "#/review/projA",
+    "Import and export": "#/transfer/projA",
     "Projects": "#/projects",
     "Users and keys": "#/users",
     "Problems": "#/problems",

@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -384,6 +384,19 @@ def test_every_figure_of_the_status_follows_what_happens(tmp_store: StoreBox) ->
     tmp_store.clock.advance(seconds=5)
     tmp_store.fold()
     assert tmp_store.store.status().last_fold_utc == NOW + timedelta(seconds=5)
+
+
+def test_the_last_write_is_known_after_a_crash_and_after_a_stop(tmp_store: StoreBox) -> None:
+    tmp_store.open()
+    assert tmp_store.reopen().status().last_write_utc is None
+    tmp_store.put(entry("a"))
+    tmp_store.crash()
+    assert tmp_store.open().status().last_write_utc == NOW
+
+    tmp_store.reopen()
+
+    written = datetime.fromtimestamp(tmp_store.path.stat().st_mtime_ns / 1e9, UTC)
+    assert tmp_store.store.status().last_write_utc == written
 
 
 def test_our_own_files_are_ignored_by_git(tmp_store: StoreBox) -> None:

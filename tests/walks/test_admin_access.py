@@ -14,6 +14,9 @@ from tests.support.house import House
 
 ROWS = pytest.mark.parametrize("row", ADMIN_TABLE, ids=lambda row: row.name)
 SESSION_ROWS = {"openSession", "getSession", "closeSession"}
+PROJECT_ROWS = {"exportPart", "readImport"}
+"""Open to whoever opens the project: they read, and what is imported goes through a command."""
+OPEN_ROWS = SESSION_ROWS | PROJECT_ROWS
 
 
 def address_of(row: Command) -> tuple[str, str]:
@@ -31,10 +34,10 @@ def content_of(row: Command) -> dict[str, Any] | None:
 
 
 @pytest.mark.attack(8)
-def test_everything_but_the_session_needs_the_users_own_tier_admin() -> None:
+def test_everything_but_the_session_and_transfers_needs_the_users_own_tier_admin() -> None:
     open_rows = {row.name for row in ADMIN_TABLE if row.least is not AccessTier.ADMIN}
 
-    assert open_rows == SESSION_ROWS
+    assert open_rows == OPEN_ROWS
 
 
 @ROWS
@@ -61,7 +64,7 @@ def test_without_a_key_there_is_nothing(client: AsgiClient, row: Command) -> Non
 @pytest.mark.attack(8)
 @ROWS
 def test_each_tier_below_admin_is_refused_and_changes_nothing(house: House, row: Command) -> None:
-    if row.name in SESSION_ROWS:
+    if row.name in OPEN_ROWS:
         return
     before = house.toml.read_bytes()
     method, path = address_of(row)
@@ -78,7 +81,7 @@ def test_the_admin_of_one_project_does_not_administer_the_server(house: House) -
     house.reconfigure(lambda text: text + '\n[permissions.projA]\nwriter = "admin"\n')
 
     for row in ADMIN_TABLE:
-        if row.name not in SESSION_ROWS:
+        if row.name not in OPEN_ROWS:
             method, path = address_of(row)
             refusal = Console(house.client, "writer").fails(method, path, content_of(row))
             assert refusal.status == 403

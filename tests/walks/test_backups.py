@@ -87,11 +87,15 @@ def test_a_restore_says_first_what_it_would_change_and_then_does_it(
     assert trial["changedIds"] == ["projA:changed"]
     assert trial["removedIds"] == ["projA:added"]
     assert trial["keptAs"] is None
+    changed, added, removed = trial["samples"]
+    assert (changed["before"]["title"], changed["after"]["title"]) == ("after", "before")
+    assert (added["before"], added["after"]["title"]) == (None, "gone")
+    assert (removed["before"]["title"], removed["after"]) == ("new", None)
     assert titles(as_admin) == ["after", "new"]
 
     done = restored(console, id=made, ifVersion=trial["version"])
     assert titles(as_admin) == ["before", "gone"]
-    assert {**done, "dryRun": True, "keptAs": None} == trial
+    assert {**done, "dryRun": True, "keptAs": None} == {**trial, "samples": []}
 
     back = restored(console, id=done["keptAs"])
     assert titles(as_admin) == ["after", "new"]
@@ -261,3 +265,29 @@ def test_a_run_that_was_missed_is_made_up_for(
     house.services.desk.work()
 
     assert len(console("GET", "/backups?project=projA")["items"]) == 2
+
+
+def test_the_schedule_is_shown_and_changed_in_the_file(house: House, console: Console) -> None:
+    before = console("GET", "/backups")
+    wanted = {"cadence": "30 4 * * 1", "timeZone": "UTC", "mode": "full", "keep": 5}
+
+    console("PUT", "/backups/schedule", {**wanted, "ifVersion": before["version"]})
+
+    after = console("GET", "/backups")
+    assert after["schedule"] == wanted
+    assert after["nextRunUtc"].endswith("T04:30:00.000Z")
+    assert "30 4 * * 1" in house.toml.read_text(encoding="utf-8")
+    (record,) = console("GET", "/audit?command=setBackupSchedule")["items"]
+    assert record["changes"][0]["id"] == "backups/schedule"
+
+
+def test_a_schedule_that_nobody_can_keep_is_refused(house: House, console: Console) -> None:
+    wanted = {"cadence": "every night", "timeZone": "local", "mode": "full", "keep": 5}
+    text = house.toml.read_text(encoding="utf-8")
+
+    assert console.fails("PUT", "/backups/schedule", wanted).status == 400
+    stale = {**wanted, "cadence": "", "ifVersion": "0" * 16}
+    assert console.fails("PUT", "/backups/schedule", stale).status == 409
+    assert house.toml.read_text(encoding="utf-8") == text
+    console("PUT", "/backups/schedule", {**wanted, "cadence": ""})
+    assert console("GET", "/backups")["nextRunUtc"] is None

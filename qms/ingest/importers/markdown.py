@@ -34,6 +34,19 @@ def read_markdown(path: Path, project: str) -> Iterator[Item]:
         yield _read(file, file.relative_to(base).as_posix(), project)
 
 
+def read_note(data: bytes, place: str, project: str) -> Item:
+    """Return the Markdown of one file as an entry of `project`, or what is wrong with it."""
+    if len(data) > MAX_LINE_BYTES:
+        return _too_long(place)
+    try:
+        front, text = read_front(data.decode("utf-8"))
+    except UnicodeDecodeError as error:
+        return Broken(place, "", f"is not UTF-8 at byte {error.start}")
+    except InvalidInputError as error:
+        return Broken(place, "", error.message)
+    return Found(place, moved(_document(front, text, place), project))
+
+
 def read_front(text: str) -> tuple[Front, str]:
     """Return the front matter of a text, and what follows it.
 
@@ -62,15 +75,14 @@ def read_front(text: str) -> tuple[Front, str]:
 def _read(file: Path, place: str, project: str) -> Item:
     try:
         if file.stat().st_size > MAX_LINE_BYTES:
-            return Broken(place, "", f"is longer than {MAX_LINE_BYTES:,} bytes")
-        front, text = read_front(file.read_text(encoding="utf-8"))
-    except UnicodeDecodeError as error:
-        return Broken(place, "", f"is not UTF-8 at byte {error.start}")
-    except InvalidInputError as error:
-        return Broken(place, "", error.message)
+            return _too_long(place)
+        return read_note(file.read_bytes(), place, project)
     except OSError as error:
         return Broken(place, "", error.strerror or str(error))
-    return Found(place, moved(_document(front, text, place), project))
+
+
+def _too_long(place: str) -> Broken:
+    return Broken(place, "", f"is longer than {MAX_LINE_BYTES:,} bytes")
 
 
 def _document(front: Front, text: str, place: str) -> Document:

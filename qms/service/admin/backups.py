@@ -1,11 +1,13 @@
 """Backups of all projects: listed, made, verified, restored, pruned."""
 
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Any
 
 import msgspec
 
 from qms.codec.documents import instant_text
+from qms.codec.lines import decode_line
+from qms.config.settings import BackupSettings
 from qms.domain.errors import NotFoundError, QmsError, StorageFullError, invalid
 from qms.domain.relations import AwareTime
 from qms.files.backup import Broken
@@ -15,7 +17,8 @@ from qms.service.admin.stores import ProjectQuery
 from qms.service.backup_desk import Job, Orderer
 from qms.service.backup_verifying import verify
 from qms.service.requests import Request, Response
-from qms.service.restoring import SAMPLES, Target, restore
+from qms.service.restoring import SAMPLES, Restored, Target, restore
+from qms.store.memory_store import MemoryStore
 from qms.store.options import Origin, StoreOptions
 from qms.upkeep.backups import prunable
 
@@ -41,6 +44,7 @@ class BackupItems(Response, frozen=True):
     items: list[BackupItem]
     jobs: list[Job]
     next_run_utc: str | None
+    schedule: BackupSettings
     version: str
 
 
@@ -88,6 +92,14 @@ class RestoreOrder(Request, frozen=True):
     if_version: str | None = None
 
 
+class EntryDifference(Response, frozen=True):
+    """An entry as it is, and as a restore would leave it; None where it is not there."""
+
+    id: str
+    before: dict[str, Any] | None
+    after: dict[str, Any] | None
+
+
 class RestoreReport(Response, frozen=True):
     """What a restore changed, or would; the ids are samples."""
 
@@ -99,6 +111,8 @@ class RestoreReport(Response, frozen=True):
     added_ids: list[str]
     changed_ids: list[str]
     removed_ids: list[str]
+    samples: list[EntryDifference]
+    """What would become of the entries that are named, line by line; of a dry run only."""
     unreadable: int
     """Lines in the backup that are no entries; they stay there."""
     exact: bool
@@ -133,6 +147,7 @@ def list_backups(call: AdminCall, request: ProjectQuery) -> BackupItems:
         items=items,
         jobs=desk.jobs(projects),
         next_run_utc=instant_text(due) if due else None,
+        schedule=call.settings.global_.backup,
         version=call.version,
     )
 
@@ -179,8 +194,9 @@ def restore_backup(call: AdminCall, request: RestoreOrder) -> RestoreReport:
     if (request.id is None) == (request.at is None):
         raise invalid("id", "is required, or at: a moment in its place")
     call.record("dryRun" if request.dry_run else "restore", f"backups/{slug}/{_name(request)}")
+    store = call.house.catalog.get(slug)
     done = restore(
-        call.house.catalog.get(slug),
+        store,
         call.house.desk,
         Target(backup_id=request.id, at_utc=request.at),
         _origin(call),
@@ -197,6 +213,7 @@ def restore_backup(call: AdminCall, request: RestoreOrder) -> RestoreReport:
         added_ids=found.added[:SAMPLES],
         changed_ids=found.changed[:SAMPLES],
         removed_ids=found.removed[:SAMPLES],
+        samples=_samples(store, done) if request.dry_run else [],
         unreadable=len(done.past.unreadable),
         exact=done.past.is_exact,
         kept_as=done.kept_as,
@@ -230,6 +247,20 @@ def _projects(call: AdminCall, wanted: str | None) -> list[str]:
     if not call.opens(slug):
         raise NotFoundError(f"there is no project {wanted[:64]!r}", project=wanted[:64])
     return [slug]
+
+
+def _samples(store: MemoryStore, done: Restored) -> list[EntryDifference]:
+    found = done.difference
+    named = [*found.changed[:SAMPLES], *found.added[:SAMPLES], *found.removed[:SAMPLES]]
+    present, past = store.view, done.past.lines
+    return [
+        EntryDifference(
+            id=one,
+            before=record.document() if (record := present.get(one)) else None,
+            after=decode_line(line) if (line := past.get(one)) else None,
+        )
+        for one in named
+    ]
 
 
 def _item(project: str, one: Manifest | Broken) -> BackupItem:

@@ -3,11 +3,13 @@
 from collections.abc import Callable
 from datetime import datetime
 
+import msgspec
+
 from qms.config.settings import Endpoint, Settings
 from qms.domain.access import AccessTier, Caller
 from qms.domain.errors import NotFoundError
 from qms.files.audit_chain import AuditedChange, AuditEvent
-from qms.service.calls import House
+from qms.service.calls import Call, House
 from qms.service.requests import Request, Response
 
 TextChange = Callable[[str], str]
@@ -64,6 +66,25 @@ class AdminCall:
         """Say whether the caller may see the entries of a project."""
         return self.access_to(slug) >= AccessTier.READER
 
+    def in_project(self, slug: str) -> Call:
+        """Return this call as one of a project's commands.
+
+        Raises:
+            NotFoundError: there is no such project, or it is closed to the caller.
+        """
+        endpoint = self.settings.find_endpoint(slug)
+        if endpoint is None or not self.opens(endpoint.slug):
+            raise no_project(slug)
+        return Call(
+            self.house,
+            self.settings,
+            endpoint=endpoint,
+            caller=msgspec.structs.replace(self.caller, access=self.access_to(endpoint.slug)),
+            command=self.command,
+            access_to=self.access_to,
+            is_administrator=self.caller.access is AccessTier.ADMIN,
+        )
+
     def endpoint(self, slug: str) -> Endpoint:
         """Return a project's settings.
 
@@ -97,3 +118,8 @@ class AdminCall:
                 changes=(AuditedChange(op, target, version),),
             )
         )
+
+
+def no_project(slug: str) -> NotFoundError:
+    """Return the one answer for a project that is not there or closed."""
+    return NotFoundError(f"there is no project {slug[:64]!r}, or it is closed", project=slug[:64])

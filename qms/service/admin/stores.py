@@ -4,9 +4,8 @@ from enum import StrEnum
 from typing import Any
 
 from qms.domain.access import AccessTier
-from qms.domain.errors import NotFoundError
 from qms.service import health
-from qms.service.admin.calls import AdminCall
+from qms.service.admin.calls import AdminCall, no_project
 from qms.service.requests import NoArguments, Request, Response
 from qms.store.memory_store import MemoryStore
 from qms.store.options import ReloadReport
@@ -126,7 +125,7 @@ def decide_held(call: AdminCall, request: HeldDecision) -> ReloadReport:
     """Accept or reject a held deletion, with admin rights in that project."""
     endpoint = call.settings.find_endpoint(request.project)
     if endpoint is None or call.access_to(endpoint.slug) < AccessTier.ADMIN:
-        raise _no_project(request.project)
+        raise no_project(request.project)
     store = call.house.catalog.get(endpoint.slug)
     is_accepted = request.decision is Decision.ACCEPT
     report = store.accept_held() if is_accepted else store.reject_held()
@@ -139,12 +138,8 @@ def _slugs(call: AdminCall, request: ProjectQuery) -> list[str]:
         return call.opened
     endpoint = call.settings.find_endpoint(request.project)
     if endpoint is None or not call.opens(endpoint.slug):
-        raise _no_project(request.project)
+        raise no_project(request.project)
     return [endpoint.slug]
-
-
-def _no_project(slug: str) -> NotFoundError:
-    return NotFoundError(f"there is no project {slug[:64]!r}, or it is closed", project=slug[:64])
 
 
 def _loaded(call: AdminCall, request: ProjectQuery) -> dict[str, MemoryStore]:

@@ -7,12 +7,15 @@ from qms.service.admin import (
     backups,
     history,
     keys,
+    lines,
     permissions,
     projects,
     records,
+    schedule,
     sessions,
     settings_text,
     stores,
+    transfer,
     users,
 )
 from qms.service.admin.calls import Changed
@@ -266,6 +269,32 @@ _STORE_ROWS = (
         help="List what a person should look at, bad lines with their text",
     ),
     _row(
+        "getLine",
+        "GET",
+        "/admin/problems/{project}/{line}",
+        request=lines.LineName,
+        response=lines.LineText,
+        handler=lines.get_line,
+        help="Return the whole text of a bad line",
+        example={"project": "projA", "line": 7},
+    ),
+    _row(
+        "changeLine",
+        "PUT",
+        "/admin/problems/{project}",
+        request=lines.LineChange,
+        response=lines.LineChanged,
+        handler=lines.change_line,
+        help="Correct a bad line in its place, or take it out; its text is kept",
+        example={
+            "project": "projA",
+            "line": 7,
+            "ifVersion": _VERSION,
+            "text": '{"kind":"fact","body":{"statement":"Ports are free again"}}',
+        },
+        destructive=True,
+    ),
+    _row(
         "listAllConflicts",
         "GET",
         "/admin/conflicts",
@@ -318,6 +347,22 @@ _BACKUP_ROWS = (
         example={"project": "projA", "mode": "full"},
     ),
     _row(
+        "setBackupSchedule",
+        "PUT",
+        "/admin/backups/schedule",
+        request=schedule.ScheduleChange,
+        response=Changed,
+        handler=schedule.set_schedule,
+        help="Say when backups are made by the clock, which, and how many are kept",
+        example={
+            "cadence": "0 3 * * *",
+            "timeZone": "local",
+            "mode": "differential",
+            "keep": 14,
+            "ifVersion": _VERSION,
+        },
+    ),
+    _row(
         "verifyBackup",
         "POST",
         "/admin/backups/{project}/{id}/verify",
@@ -360,6 +405,33 @@ _BACKUP_ROWS = (
         handler=history.list_versions,
         help="List the versions of an entry that store, archive and backups hold",
         example={"project": "projA", "id": "01931c6e-0000-7000-8000-000000000000"},
+    ),
+)
+
+_TRANSFER_ROWS = (
+    _row(
+        "exportPart",
+        "GET",
+        "/admin/export/{project}",
+        least=AccessTier.NONE,
+        request=transfer.ExportQuery,
+        response=transfer.ExportPart,
+        handler=transfer.export_part,
+        help="Return a part of an export as text; all parts together are the file",
+        example={"project": "projA", "format": "csv"},
+    ),
+    _row(
+        "readImport",
+        "POST",
+        "/admin/import/{project}",
+        least=AccessTier.NONE,
+        request=transfer.ImportText,
+        response=transfer.ImportReading,
+        handler=transfer.read_import,
+        help="Read the memories of a file for bulkImport; nothing is stored",
+        example={"project": "projA", "format": "jsonl", "content": "{}", "name": "old.jsonl"},
+        read_only=True,
+        idempotent=True,
     ),
 )
 
@@ -409,6 +481,7 @@ ADMIN_TABLE: tuple[Command, ...] = (
     *_CONFIG_ROWS,
     *_STORE_ROWS,
     *_BACKUP_ROWS,
+    *_TRANSFER_ROWS,
     *_RECORD_ROWS,
 )
 """Every operation of the administration."""

@@ -27,24 +27,32 @@ export function Archive({ project }) {
         stats.reload();
         page.reload();
     };
-    const reasons = Object.entries(stats.data?.byReason ?? {});
+    const reasons = Object.entries(stats.data?.byReason ?? {})
+        .map(([name, number]) => [name, `${name} (${count(number)})`]);
     return html`<${PageHead} title="Archive" about=${aboutOf(stats.data)}>
         ${mayIn(project, "admin") && html`<button class="btn btn-danger-quiet" onClick=${() => setPurging(true)}>
             <${Icon} name="trash3" /><span>Purge</span></button>`}
     </${PageHead}>
     <div class="stack-sm">
         <div class="filters">
-            <${Select} isSmall label="Reason" value=${query.reason ?? ""} onPick=${(reason) => setQuery({ reason, cursor: "" })}
-                options=${[["", "Any reason"], ...reasons.map(([name, number]) => [name, `${name} (${count(number)})`])]} />
-            <${TextFilter} label="By" value=${query.by} onPick=${(by) => setQuery({ by, cursor: "" }, { replace: true })} />
+            <${Select} isSmall label="Reason" value=${query.reason ?? ""}
+                onPick=${(reason) => setQuery({ reason, cursor: "" })}
+                options=${[["", "Any reason"], ...reasons]} />
+            <${TextFilter} label="By" value=${query.by}
+                onPick=${(by) => setQuery({ by, cursor: "" }, { replace: true })} />
         </div>
-        <${Card} isFlush><${Loaded} from=${page} what="Loading the archive">${({ items, nextCursor }) => (items.length === 0
-            ? html`<${Empty} icon="archive" title="Nothing here"><p>What is deleted, expires or is replaced appears here.</p></${Empty}>`
-            : html`<ul class="rows" aria-label="Archived entries">${items.map((item) => html`<${Item} key=${`${item.id} ${item.archivedUtc}`}
+        <${Card} isFlush><${Loaded} from=${page} what="Loading the archive">
+            ${({ items, nextCursor }) => (items.length === 0
+            ? html`<${Empty} icon="archive" title="Nothing here">
+                <p>What is deleted, expires or is replaced appears here.</p></${Empty}>`
+            : html`<ul class="rows" aria-label="Archived entries">
+                ${items.map((item) => html`<${Item} key=${`${item.id} ${item.archivedUtc}`}
                 item=${item} project=${project} onChange=${changed} />`)}</ul>
             ${(query.cursor || nextCursor) && html`<div class="pager">
-                <button class="btn btn-quiet btn-sm" disabled=${!query.cursor} onClick=${() => setQuery({ cursor: "" })}>Newest</button>
-                <button class="btn btn-quiet btn-sm" disabled=${!nextCursor} onClick=${() => setQuery({ cursor: nextCursor })}>Older</button>
+                <button class="btn btn-quiet btn-sm" disabled=${!query.cursor}
+                    onClick=${() => setQuery({ cursor: "" })}>Newest</button>
+                <button class="btn btn-quiet btn-sm" disabled=${!nextCursor}
+                    onClick=${() => setQuery({ cursor: nextCursor })}>Older</button>
             </div>`}`)}
         </${Loaded}></${Card}>
     </div>
@@ -52,7 +60,9 @@ export function Archive({ project }) {
 }
 
 function aboutOf(stats) {
-    return stats ? `${plural(stats.archived, "version")} that left the project, ${size(stats.bytes)}.` : "What left the project.";
+    return stats
+        ? `${plural(stats.archived, "version")} that left the project, ${size(stats.bytes)}.`
+        : "What left the project.";
 }
 
 function Item({ item, project, onChange }) {
@@ -60,10 +70,13 @@ function Item({ item, project, onChange }) {
         <${Icon} name="archive" />
         <div>
             <strong>${item.title}</strong>
-            <div class="row-meta"><${Kind} kind=${item.kind} /><span class="chip">${item.reason}</span><span>by ${item.by}</span><${Time} utc=${item.archivedUtc} /></div>
+            <div class="row-meta"><${Kind} kind=${item.kind} /><span class="chip">${item.reason}</span>
+                <span>by ${item.by}</span><${Time} utc=${item.archivedUtc} /></div>
         </div>
-        ${mayIn(project, "curator") && html`<div class="row-side"><button class="btn btn-quiet btn-sm" aria-label=${`Restore ${item.title}`}
-            onClick=${() => restore(project, item.id, onChange, item.archivedUtc)}><${Icon} name="arrow-counterclockwise" /><span>Restore</span></button></div>`}
+        ${mayIn(project, "curator") && html`<div class="row-side"><button class="btn btn-quiet btn-sm"
+            aria-label=${`Restore ${item.title}`}
+            onClick=${() => restore(project, item.id, onChange, item.archivedUtc)}>
+                <${Icon} name="arrow-counterclockwise" /><span>Restore</span></button></div>`}
     </li>`;
 }
 
@@ -76,9 +89,14 @@ function Purge({ project, onClose, onDone }) {
         say(`${plural(purged, "version")} gone for good.`);
         onDone();
     };
-    return html`<${FormDialog} title="Let archived versions go for good?" label="Purge" isDangerous isReady=${wouldGo.data?.purged > 0 && !wouldGo.isLoading} submit=${submit} onClose=${onClose}>
-        <${Field} label="Older than days">${(field) => html`<input ...${field} class="form-control" type="number" min="0" max="36500" value=${days}
+    return html`<${FormDialog} title="Let archived versions go for good?" label="Purge" isDangerous
+        isReady=${wouldGo.data?.purged > 0 && !wouldGo.isLoading} submit=${submit} onClose=${onClose}>
+        <${Field} label="Older than days">
+            ${(field) => html`<input ...${field} class="form-control" type="number" min="0" max="36500" value=${days}
             onInput=${(event) => setDays(Number(event.target.value))} />`}</${Field}>
-        <p class="mb-0" role="status">${wouldGo.data ? `${plural(wouldGo.data.purged, "version")} would go. Backups keep theirs.` : "Counting…"}</p>
+        <p class="mb-0" role="status">
+            ${wouldGo.data
+                ? `${plural(wouldGo.data.purged, "version")} would go. Backups keep theirs.`
+                : "Counting…"}</p>
     </${FormDialog}>`;
 }

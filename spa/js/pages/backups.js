@@ -1,14 +1,17 @@
 // Backups: when the next are due, what is being made, what there is, and the way back to it.
 
 import * as api from "../api.js";
+import { inWords } from "../cadence.js";
 import { count, plural, size } from "../formatting.js";
 import { useEvery, useLoaded } from "../loading.js";
 import { place, setQuery } from "../router.js";
 import { projects } from "../session.js";
 import { html, useState } from "../view.js";
 import { Icon } from "../parts/icon.js";
-import { PruneDialog, RestoreDialog } from "../parts/backup_dialogs.js";
 import { Card, PageHead, Select, Time } from "../parts/pieces.js";
+import { PruneDialog } from "../parts/prune_dialog.js";
+import { MomentDialog, RestoreDialog } from "../parts/restore_dialog.js";
+import { ScheduleDialog } from "../parts/schedule_dialog.js";
 import { Empty, Loaded } from "../parts/states.js";
 import { complain, say } from "../parts/toasts.js";
 
@@ -22,32 +25,57 @@ export function Backups() {
     const jobs = (loaded.data?.jobs ?? []).filter((job) => job.state !== "done");
     useEvery(FOLLOW_S, () => jobs.some((job) => UNDER_WAY.includes(job.state)) && loaded.reload());
     const options = [["", "All projects"], ...projects.value.map(({ slug, name }) => [slug, name])];
-    return html`<${PageHead} title="Backups" about=${loaded.data ? aboutOf(loaded.data) : "A backup is good only after it was read back."}>
-        <div><${Select} isSmall label="Project" value=${project ?? ""} options=${options} onPick=${(slug) => setQuery({ project: slug })} /></div>
+    const close = () => setDialog(null);
+    return html`<${PageHead} title="Backups" about="A backup is good only after it was read back.">
+        <div><${Select} isSmall label="Project" value=${project ?? ""} options=${options}
+            onPick=${(slug) => setQuery({ project: slug })} /></div>
         <${RunNow} project=${project} onOrdered=${loaded.reload} />
+        <button class="btn btn-quiet" onClick=${() => setDialog({ goesBack: true })}>
+            <${Icon} name="clock-history" /><span>Restore to a moment</span></button>
         <button class="btn btn-quiet" onClick=${() => setDialog({ prunes: true })}>Prune</button>
     </${PageHead}>
-    <${Loaded} from=${loaded} what="Loading backups">${({ items }) => html`<div class="stack">
+    <${Loaded} from=${loaded} what="Loading backups">
+        ${({ items, schedule, nextRunUtc, version }) => html`<div class="stack">
+        <${Schedule} schedule=${schedule} nextRunUtc=${nextRunUtc}
+            onEdit=${() => setDialog({ schedules: { schedule, version } })} />
         ${jobs.length > 0 && html`<${Jobs} jobs=${jobs} />`}
         <${Card} isFlush>${items.length === 0
-            ? html`<${Empty} icon="hdd-stack" title="There is no backup yet"><p>Run one now, or wait for the schedule.</p></${Empty}>`
-            : html`<${List} items=${items.toReversed()} onRestore=${(restores) => setDialog({ restores })} />`}</${Card}>
+            ? html`<${Empty} icon="hdd-stack" title="There is no backup yet">
+                <p>Run one now, or wait for the schedule.</p></${Empty}>`
+            : html`<${List} items=${items.toReversed()}
+                onRestore=${(restores) => setDialog({ restores })} />`}</${Card}>
     </div>`}</${Loaded}>
-    ${dialog?.restores && html`<${RestoreDialog} backup=${dialog.restores} onClose=${() => setDialog(null)} onDone=${loaded.reload} />`}
-    ${dialog?.prunes && html`<${PruneDialog} project=${project} onClose=${() => setDialog(null)} onDone=${loaded.reload} />`}`;
+    ${dialog?.restores && html`<${RestoreDialog} backup=${dialog.restores} onClose=${close} onDone=${loaded.reload} />`}
+    ${dialog?.goesBack && html`<${MomentDialog} projects=${projects.value} project=${project} onClose=${close}
+        onDone=${loaded.reload} />`}
+    ${dialog?.schedules && html`<${ScheduleDialog} ...${dialog.schedules} onClose=${close} onDone=${loaded.reload} />`}
+    ${dialog?.prunes && html`<${PruneDialog} project=${project} usual=${loaded.data?.schedule.keep} onClose=${close}
+        onDone=${loaded.reload} />`}`;
 }
 
-function aboutOf({ items, nextRunUtc }) {
-    return html`${plural(items.length, "backup")}. ${nextRunUtc ? html`The next are due <${Time} utc=${nextRunUtc} />.` : "None are scheduled: see [global.backup] in the configuration."}`;
+function Schedule({ schedule, nextRunUtc, onEdit }) {
+    const { cadence, timeZone, mode, keep } = schedule;
+    const zone = timeZone === "local" ? "the server's time" : timeZone;
+    return html`<${Card} title="Schedule" actions=${html`<button class="btn btn-quiet btn-sm" onClick=${onEdit}>
+        <${Icon} name="pencil" /><span>Change</span></button>`}>
+        <dl class="facts">
+            <dt>When</dt><dd>${inWords(cadence)}${cadence && `, ${zone}`}</dd>
+            <dt>Next</dt><dd>${nextRunUtc ? html`<${Time} utc=${nextRunUtc} />` : "none is due"}</dd>
+            <dt>What</dt><dd>${mode}, the last ${plural(keep, "backup")} of each project are kept</dd>
+        </dl>
+    </${Card}>`;
 }
 
 function RunNow({ project, onOrdered }) {
     const [mode, setMode] = useState("differential");
     const order = async () => {
         try {
-            const { jobs, failures } = await api.admin("POST", "backups", { body: { project: project || undefined, mode } });
+            const { jobs, failures } = await api.admin("POST", "backups",
+                { body: { project: project || undefined, mode } });
             const [failed] = Object.entries(failures);
-            say(failed ? `${failed[0]} could not be backed up: ${failed[1]}` : `${plural(jobs.length, "backup")} ordered.`);
+            say(failed
+                ? `${failed[0]} could not be backed up: ${failed[1]}`
+                : `${plural(jobs.length, "backup")} ordered.`);
             onOrdered();
         } catch (error) {
             complain(error);
@@ -59,21 +87,26 @@ function RunNow({ project, onOrdered }) {
 }
 
 function Jobs({ jobs }) {
-    return html`<${Card} title="Under way" isFlush><ul class="rows" role="status">${jobs.map((job) => html`<li class="row-item" key=${job.id}>
+    return html`<${Card} title="Under way" isFlush><ul class="rows" role="status">
+        ${jobs.map((job) => html`<li class="row-item" key=${job.id}>
         <${Icon} name=${job.state === "failed" ? "exclamation-triangle" : "clock-history"} />
-        <div>${job.project}, ${job.mode} <div class="row-sub">${job.reason ?? `${count(job.done)} of ${count(job.total)} lines`}</div>
-            ${job.state === "running" && html`<progress class="w-100" max=${job.total || 1} value=${job.done} aria-label=${`Backup of ${job.project}`}></progress>`}</div>
+        <div>${job.project}, ${job.mode} <div class="row-sub">
+            ${job.reason ?? `${count(job.done)} of ${count(job.total)} lines`}</div>
+            ${job.state === "running" && html`<progress class="w-100" max=${job.total || 1} value=${job.done}
+                aria-label=${`Backup of ${job.project}`}></progress>`}</div>
         <span class=${`chip ${job.state === "failed" ? "bad" : "accent"}`}>${job.state}</span>
     </li>`)}</ul></${Card}>`;
 }
 
 function List({ items, onRestore }) {
     return html`<div class="table-wrap" tabindex="0" role="region" aria-label="Backups"><table class="table-clean">
-        <thead><tr><th>Project</th><th>Made</th><th>Mode</th><th class="number">Entries</th><th class="number">Size</th><th><span class="visually-hidden">Actions</span></th></tr></thead>
+        <thead><tr><th>Project</th><th>Made</th><th>Mode</th><th class="number">Entries</th>
+            <th class="number">Size</th><th><span class="visually-hidden">Actions</span></th></tr></thead>
         <tbody>${items.map((backup) => html`<tr key=${`${backup.project} ${backup.id}`}>
             <td>${backup.project}</td>
             <td><${Time} utc=${backup.createdUtc} /> <code class="text-soft">${backup.id}</code></td>
-            <td>${backup.problem ? html`<span class="chip bad">broken</span> <span class="small">${backup.problem}</span>` : html`<span class="chip">${backup.mode}</span>`}</td>
+            <td>${backup.problem ? html`<span class="chip bad">broken</span> <span class="small">
+                ${backup.problem}</span>` : html`<span class="chip">${backup.mode}</span>`}</td>
             <td class="number">${backup.entries === null ? "" : count(backup.entries)}</td>
             <td class="number">${backup.bytes === null ? "" : size(backup.bytes)}</td>
             <td><div class="actions justify-content-end flex-nowrap"><${Verify} backup=${backup} />
@@ -94,7 +127,9 @@ function Verify({ backup }) {
         }
     };
     if (state && !state.isBusy) {
-        return html`<span role="status" class=${`chip ${state.good ? "good" : "bad"}`} title=${state.problem ?? ""}>${state.good ? "verified" : state.problem}</span>`;
+        return html`<span role="status" class=${`chip ${state.good ? "good" : "bad"}`} title=${state.problem ?? ""}>
+            ${state.good ? "verified" : state.problem}</span>`;
     }
-    return html`<button class="btn btn-quiet btn-sm" disabled=${state?.isBusy} onClick=${verify}>${state?.isBusy ? "Reading…" : "Verify"}</button>`;
+    return html`<button class="btn btn-quiet btn-sm" disabled=${state?.isBusy} onClick=${verify}>
+        ${state?.isBusy ? "Reading…" : "Verify"}</button>`;
 }

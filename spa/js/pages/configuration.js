@@ -16,7 +16,8 @@ const TYPING_MS = 400;
 
 export function Configuration() {
     const loaded = useLoaded(() => api.admin("GET", "config"), []);
-    return html`<${PageHead} title="Configuration" about="QuickMemoryServer.toml, with its secrets masked. What is saved is in force at once." />
+    return html`<${PageHead} title="Configuration"
+        about="QuickMemoryServer.toml, with its secrets masked. What is saved is in force at once." />
     <${Loaded} from=${loaded} what="Loading the configuration">
         ${(config) => html`<${Editor} key=${config.version} config=${config} onSaved=${loaded.reload} />`}
     </${Loaded}>`;
@@ -37,15 +38,20 @@ function Editor({ config, onSaved }) {
         onSaved();
     };
     return html`<div class="stack-sm">
-        ${error && html`<${Notice} tone="bad" icon="exclamation-triangle">${isChanged ? "" : "The file as it stands is not in force: "}${at(error)}${error.reason}</${Notice}>`}
-        ${warnings.map((one) => html`<${Notice} tone="warn" icon="exclamation-triangle">${at(one)}${one.field}: ${one.reason}</${Notice}>`)}
-        <${Card}><${CodeEditor} text=${text} language="toml" label="The configuration" height="60vh" faults=${faultsOf(text, error)} onInput=${setText} /></${Card}>
+        ${error && html`<${Notice} tone="bad" icon="exclamation-triangle">
+            ${isChanged ? "" : "The file as it stands is not in force: "}${at(error)}${error.reason}</${Notice}>`}
+        ${warnings.map((one) => html`<${Notice} tone="warn" icon="exclamation-triangle">
+            ${at(one)}${one.field}: ${one.reason}</${Notice}>`)}
+        <${Card}><${CodeEditor} text=${text} language="toml" label="The configuration" height="60vh"
+            faults=${faultsOf(text, error)} onInput=${setText} /></${Card}>
         <div class="actions">
-            <button class="btn btn-primary" disabled=${!isChanged || !check?.valid} onClick=${() => setComparing(true)}>Compare and save</button>
+            <button class="btn btn-primary" disabled=${!isChanged || !check?.valid}
+                onClick=${() => setComparing(true)}>Compare and save</button>
             <button class="btn btn-quiet" disabled=${!isChanged} onClick=${() => setText(config.text)}>Discard</button>
             <span class="text-soft small" role="status">${stateOf(isChanged, check)}</span>
         </div>
-        ${isComparing && html`<${FormDialog} title="Save these changes?" label="Save" isWide submit=${save} onClose=${() => setComparing(false)}>
+        ${isComparing && html`<${FormDialog} title="Save these changes?" label="Save" isWide submit=${save}
+            onClose=${() => setComparing(false)}>
             <${Diff} label="What changes" lines=${parseUnified(check.diff)} />
         </${FormDialog}>`}
     </div>`;

@@ -16,12 +16,16 @@ const SHOWN = 10;
 
 export function Disputes({ project }) {
     const isAlike = place.value.query.show === "alike";
-    return html`<${PageHead} title="Disputes" about="Say which of two entries holds: it supersedes the other, which leaves the results." />
+    return html`<${PageHead} title="Disputes"
+        about="Say which of two entries holds: it supersedes the other, which leaves the results." />
     <div class="tabs mt-0" role="tablist">
-        <button type="button" role="tab" aria-selected=${!isAlike} onClick=${() => setQuery({ show: "" })}>Contradictions</button>
-        <button type="button" role="tab" aria-selected=${isAlike} onClick=${() => setQuery({ show: "alike" })}>Duplicates</button>
+        <button type="button" role="tab" aria-selected=${!isAlike}
+            onClick=${() => setQuery({ show: "" })}>Contradictions</button>
+        <button type="button" role="tab" aria-selected=${isAlike}
+            onClick=${() => setQuery({ show: "alike" })}>Duplicates</button>
     </div>
-    <${Pairs} key=${`${project} ${isAlike}`} project=${project} find=${isAlike ? alike : contradicting} isAlike=${isAlike} />`;
+    <${Pairs} key=${`${project} ${isAlike}`} project=${project} find=${isAlike ? alike : contradicting}
+        isAlike=${isAlike} />`;
 }
 
 async function contradicting(project) {
@@ -41,13 +45,15 @@ function Pairs({ project, find, isAlike }) {
     return html`<${Loaded} from=${loaded} what="Comparing entries">${(pairs) => {
         const left = pairs.filter((pair) => !settled.has(nameOf(pair)));
         if (left.length === 0) {
-            return html`<${Card} isFlush><${Empty} icon="check2" title=${isAlike ? "No two entries are nearly the same" : "Nothing contradicts anything"}>
+            return html`<${Card} isFlush><${Empty} icon="check2"
+                title=${isAlike ? "No two entries are nearly the same" : "Nothing contradicts anything"}>
                 <p>What is found appears here until somebody decides.</p>
             </${Empty}></${Card}>`;
         }
         return html`<div class="stack">
             <p class="text-soft mb-0" role="status">${plural(left.length, "pair")} to decide.</p>
-            ${left.slice(0, SHOWN).map((pair) => html`<${Pair} key=${nameOf(pair)} project=${project} pair=${pair} isAlike=${isAlike} onSettled=${() => settle(pair)} />`)}
+            ${left.slice(0, SHOWN).map((pair) => html`<${Pair} key=${nameOf(pair)} project=${project} pair=${pair}
+                isAlike=${isAlike} onSettled=${() => settle(pair)} />`)}
         </div>`;
     }}</${Loaded}>`;
 }
@@ -71,13 +77,16 @@ function Pair({ project, pair, isAlike, onSettled }) {
         say("One entry holds both; the two are in the archive.");
         onSettled();
     };
-    return html`<${Card} title=${pair.why} isFlush actions=${isAlike && html`<button class="btn btn-quiet btn-sm" onClick=${() => setMerging(true)}>Make one of both</button>`}>
+    return html`<${Card} title=${pair.why} isFlush actions=${isAlike && html`<button class="btn btn-quiet btn-sm"
+        onClick=${() => setMerging(true)}>Make one of both</button>`}>
         <div class="beside card-in">
             <${Side} project=${project} entry=${one} loser=${other} onSettled=${onSettled} />
             <${Side} project=${project} entry=${other} loser=${one} onSettled=${onSettled} />
         </div>
-        ${isMerging && html`<${FormDialog} title="Make one entry of both?" label="Make one" submit=${merge} onClose=${() => setMerging(false)}>
-            <p class="mb-0">A new entry says what both say. The two go to the archive, from where they can be restored.</p>
+        ${isMerging && html`<${FormDialog} title="Make one entry of both?" label="Make one" submit=${merge}
+            onClose=${() => setMerging(false)}>
+            <p class="mb-0">A new entry says what both say. The two go to the archive, from where they can be
+                restored.</p>
         </${FormDialog}>`}
     </${Card}>`;
 }
@@ -91,10 +100,12 @@ function Side({ project, entry, loser, onSettled }) {
     };
     return html`<section class="stack-sm" aria-label=${entry.title}>
         <h3><a href=${hrefOf("entries", [project], { id: entry.id })}>${entry.title}</a></h3>
-        <div class="actions"><${Kind} kind=${entry.kind} /><${CurationChip} tier=${entry.curationTier} /><${Time} utc=${entry.timestamps.updatedUtc} /></div>
+        <div class="actions"><${Kind} kind=${entry.kind} /><${CurationChip} tier=${entry.curationTier} />
+            <${Time} utc=${entry.timestamps.updatedUtc} /></div>
         <${EntryBody} entry=${entry} />
         <div><button class="btn btn-quiet btn-sm" onClick=${() => setAsking(true)}>This one holds</button></div>
-        ${isAsking && html`<${FormDialog} title="This one holds?" label="It holds" submit=${resolve} onClose=${() => setAsking(false)}>
+        ${isAsking && html`<${FormDialog} title="This one holds?" label="It holds" submit=${resolve}
+            onClose=${() => setAsking(false)}>
             <p class="mb-0">“${entry.title}” supersedes “${loser.title}”, which stays, but leaves the results.</p>
         </${FormDialog}>`}
     </section>`;

@@ -58,20 +58,25 @@ export function Entries({ project }) {
                             selected=${selected} onSelect=${mayWrite ? select : null} />
                         <${Pager} query=${query} nextCursor=${nextCursor} />
                     </div>`)}</${Loaded}>
-                ${selected.size > 0 && html`<${BulkBar} project=${project} selected=${selected} onDone=${done} onClear=${() => setSelected(new Set())} />`}
+                ${selected.size > 0 && html`<${BulkBar} project=${project} selected=${selected} onDone=${done}
+                    onClear=${() => setSelected(new Set())} />`}
             </${Card}>
         </div>
-        ${query.id && html`<${EntryPanel} key=${query.id} project=${project} id=${query.id} isEditing=${query.edit === "yes"} onChange=${done} />`}
-        ${!query.id && (query.new || query.copy) && html`<${NewEntry} key=${query.copy ?? "new"} project=${project} query=${query} onSaved=${found.reload} />`}
+        ${query.id && html`<${EntryPanel} key=${query.id} project=${project} id=${query.id}
+            isEditing=${query.edit === "yes"} onChange=${done} />`}
+        ${!query.id && (query.new || query.copy) && html`<${NewEntry} key=${query.copy ?? "new"} project=${project}
+            query=${query} onSaved=${found.reload} />`}
     </div>`;
 }
 
 async function find(project, query) {
     const filter = filterOf(query);
     if (query.q) {
-        return api.command(project, "searchEntries", { query: { text: query.q, filter, explain: true, maxResults: PAGE_SIZE } });
+        const wanted = { text: query.q, filter, explain: true, maxResults: PAGE_SIZE };
+        return api.command(project, "searchEntries", { query: wanted });
     }
-    const request = { filter, sort: query.sort || undefined, page: { size: PAGE_SIZE, cursor: query.cursor || undefined } };
+    const page = { size: PAGE_SIZE, cursor: query.cursor || undefined };
+    const request = { filter, sort: query.sort || undefined, page };
     const { items, nextCursor, flags = {} } = await api.command(project, "listEntries", request);
     return { results: items.map((entry) => ({ entry, flags: flags[entry.id] })), nextCursor };
 }
@@ -147,7 +152,9 @@ function Nothing({ query, mayWrite }) {
         </${Empty}>`;
     }
     return html`<${Empty} title="This project has no entries yet">
-        <p>${mayWrite ? "Write the first one, or connect an agent and let it remember something." : "Whoever may write here has not done so yet."}</p>
+        <p>${mayWrite
+            ? "Write the first one, or connect an agent and let it remember something."
+            : "Whoever may write here has not done so yet."}</p>
     </${Empty}>`;
 }
 
@@ -156,8 +163,10 @@ function Pager({ query, nextCursor }) {
         return null;
     }
     return html`<div class="pager">
-        <button class="btn btn-quiet btn-sm" disabled=${!query.cursor} onClick=${() => setQuery({ cursor: "", id: "" })}>First page</button>
-        <button class="btn btn-quiet btn-sm" disabled=${!nextCursor} onClick=${() => setQuery({ cursor: nextCursor, id: "" })}>Next page</button>
+        <button class="btn btn-quiet btn-sm" disabled=${!query.cursor}
+            onClick=${() => setQuery({ cursor: "", id: "" })}>First page</button>
+        <button class="btn btn-quiet btn-sm" disabled=${!nextCursor}
+            onClick=${() => setQuery({ cursor: nextCursor, id: "" })}>Next page</button>
     </div>`;
 }
 

@@ -18,10 +18,13 @@ const DOCUMENTS = {
 export function Help() {
     const shown = DOCUMENTS[place.value.query.show] ? place.value.query.show : "people";
     const text = useLoaded(() => api.publicDocument(DOCUMENTS[shown].path), [shown]);
-    return html`<${PageHead} title="Help" about=${html`For machines: <a href="/openapi.json">OpenAPI</a>, <a href="/docs/schema">JSON Schema</a>.`} />
+    return html`<${PageHead} title="Help"
+        about=${html`For machines: <a href="/openapi.json">OpenAPI</a>, <a href="/docs/schema">JSON Schema</a>.`} />
     <div class="tabs mt-0" role="tablist">
-        ${Object.entries(DOCUMENTS).map(([name, { title }]) => html`<button type="button" role="tab" key=${name} aria-selected=${name === shown}
+        ${Object.entries(DOCUMENTS).map(([name, { title }]) => html`<button type="button" role="tab" key=${name}
+            aria-selected=${name === shown}
             onClick=${() => setQuery({ show: name })}>${title}</button>`)}
     </div>
-    <${Card}><${Loaded} from=${text} what="Loading the help">${(found) => html`<${Markdown} blocks=${blocksOf(found)} />`}</${Loaded}></${Card}>`;
+    <${Card}><${Loaded} from=${text} what="Loading the help">
+        ${(found) => html`<${Markdown} blocks=${blocksOf(found)} />`}</${Loaded}></${Card}>`;
 }

@@ -14,13 +14,17 @@ import { complain } from "../parts/toasts.js";
 const FOLLOW_S = 2;
 const LEVELS = ["debug", "info", "warning", "error"];
 const TONES = { warning: "warn", error: "bad", critical: "bad", info: "accent" };
+const LINES = 200;
 const PAGE_SIZE = 50;
 
 export function Logs() {
     const { query } = place.value;
     const isAudit = query.show === "audit";
     const show = (name) => setQuery({ show: name, text: "", level: "", before: "" });
-    return html`<${PageHead} title="Logs and audit" about=${isAudit ? "Who changed what; each record carries the hash of the one before." : "What the server did, the newest first. No keys, no bodies."} />
+    return html`<${PageHead} title="Logs and audit"
+        about=${isAudit
+            ? "Who changed what; each record carries the hash of the one before."
+            : "What the server did, the newest first. No keys, no bodies."} />
     <div class="tabs mt-0" role="tablist">
         <button type="button" role="tab" aria-selected=${!isAudit} onClick=${() => show("")}>Log</button>
         <button type="button" role="tab" aria-selected=${isAudit} onClick=${() => show("audit")}>Audit</button>
@@ -30,18 +34,23 @@ export function Logs() {
 
 function Log({ query }) {
     const [isFollowing, setFollowing] = useState(false);
-    const lines = useLoaded(() => api.admin("GET", "logs", { query: { size: 200, level: query.level || "info", text: query.text } }), [query.level, query.text]);
+    const asked = { size: LINES, level: query.level || "info", text: query.text };
+    const lines = useLoaded(() => api.admin("GET", "logs", { query: asked }), [query.level, query.text]);
     useEvery(FOLLOW_S, () => isFollowing && lines.reload());
     return html`<div class="stack-sm">
         <div class="filters">
-            <${Select} isSmall label="Level" value=${query.level || "info"} options=${LEVELS.map((one) => [one, `${one} and above`])} onPick=${(level) => setQuery({ level })} />
-            <${TextFilter} label="Lines that hold" value=${query.text} onPick=${(text) => setQuery({ text }, { replace: true })} />
+            <${Select} isSmall label="Level" value=${query.level || "info"}
+                options=${LEVELS.map((one) => [one, `${one} and above`])} onPick=${(level) => setQuery({ level })} />
+            <${TextFilter} label="Lines that hold" value=${query.text}
+                onPick=${(text) => setQuery({ text }, { replace: true })} />
             <${Check} label="Follow" value=${isFollowing} onChange=${setFollowing} />
-            <button class="btn btn-quiet btn-sm" onClick=${lines.reload}><${Icon} name="arrow-clockwise" /><span>Look again</span></button>
+            <button class="btn btn-quiet btn-sm" onClick=${lines.reload}><${Icon} name="arrow-clockwise" />
+                <span>Look again</span></button>
         </div>
         <${Card} isFlush><${Loaded} from=${lines} what="Loading the log">${({ items }) => (items.length === 0
             ? html`<${Empty} icon="terminal" title="No such line"><p>Try a lower level, or other words.</p></${Empty}>`
-            : html`<div class="table-wrap tall" tabindex="0" role="region" aria-label="The log"><table class="table-clean dense">
+            : html`<div class="table-wrap tall" tabindex="0" role="region" aria-label="The log">
+                <table class="table-clean dense">
                 <thead><tr><th>Time</th><th>Level</th><th>Event</th><th>Fields</th></tr></thead>
                 <tbody>${items.toReversed().map((line) => html`<${Line} line=${line} />`)}</tbody>
             </table></div>`)}
@@ -51,40 +60,51 @@ function Log({ query }) {
 
 function Line({ line }) {
     const { time, level, message, logger, traceback, ...fields } = line;
-    const text = Object.entries(fields).map(([name, value]) => `${name}=${typeof value === "string" ? value : JSON.stringify(value)}`).join(" ");
+    const shown = (value) => (typeof value === "string" ? value : JSON.stringify(value));
+    const text = Object.entries(fields).map(([name, value]) => `${name}=${shown(value)}`).join(" ");
     return html`<tr>
         <td class="text-nowrap">${moment(time)}</td>
         <td><span class=${`chip ${TONES[level] ?? ""}`}>${level}</span></td>
         <td>${message}</td>
-        <td class="mono anywhere">${text}${traceback && html`<details><summary>Traceback</summary><pre class="code-text">${[traceback].flat().join("\n")}</pre></details>`}</td>
+        <td class="mono anywhere">${text}${traceback && html`<details><summary>Traceback</summary>
+            <pre class="code-text">${[traceback].flat().join("\n")}</pre></details>`}</td>
     </tr>`;
 }
 
 function Audit({ query }) {
-    const asked = { project: query.project, user: query.user, command: query.command, before: query.before, size: PAGE_SIZE };
+    const { project, user, command, before } = query;
+    const asked = { project, user, command, before, size: PAGE_SIZE };
     const page = useLoaded(() => api.admin("GET", "audit", { query: asked }), [JSON.stringify(asked)]);
     const options = [["", "Every project"], ...projects.value.map(({ slug, name }) => [slug, name])];
     return html`<div class="stack-sm">
         <div class="filters">
-            <${Select} isSmall label="Project" value=${query.project ?? ""} options=${options} onPick=${(project) => setQuery({ project, before: "" })} />
-            <${TextFilter} label="User" value=${query.user} onPick=${(user) => setQuery({ user, before: "" }, { replace: true })} />
-            <${TextFilter} label="Command" value=${query.command} onPick=${(command) => setQuery({ command, before: "" }, { replace: true })} />
+            <${Select} isSmall label="Project" value=${query.project ?? ""} options=${options}
+                onPick=${(project) => setQuery({ project, before: "" })} />
+            <${TextFilter} label="User" value=${query.user}
+                onPick=${(user) => setQuery({ user, before: "" }, { replace: true })} />
+            <${TextFilter} label="Command" value=${query.command}
+                onPick=${(command) => setQuery({ command, before: "" }, { replace: true })} />
             <${Chain} />
         </div>
-        <${Card} isFlush><${Loaded} from=${page} what="Loading the audit log">${({ items, nextBefore }) => (items.length === 0
+        <${Card} isFlush><${Loaded} from=${page} what="Loading the audit log">
+            ${({ items, nextBefore }) => (items.length === 0
             ? html`<${Empty} icon="shield-check" title="No such record"><p>Try fewer filters.</p></${Empty}>`
-            : html`<div class="table-wrap" tabindex="0" role="region" aria-label="The audit log"><table class="table-clean dense">
+            : html`<div class="table-wrap" tabindex="0" role="region" aria-label="The audit log">
+                <table class="table-clean dense">
                 <thead><tr><th>When</th><th>Who</th><th>Did what</th><th>Where</th><th>To what</th></tr></thead>
                 <tbody>${items.map((record) => html`<tr key=${record.seq}>
                     <td class="text-nowrap">${moment(record.atUtc)}</td>
-                    <td>${record.user}${record.agentId && html`<div class="small text-soft">${record.agentId}</div>`}</td>
+                    <td>${record.user}${record.agentId && html`<div class="small text-soft">
+                        ${record.agentId}</div>`}</td>
                     <td>${record.command}</td><td>${record.project}</td>
                     <td class="mono anywhere">${changesOf(record)}</td>
                 </tr>`)}</tbody>
             </table></div>
             <div class="pager">
-                <button class="btn btn-quiet btn-sm" disabled=${!query.before} onClick=${() => setQuery({ before: "" })}>Newest</button>
-                <button class="btn btn-quiet btn-sm" disabled=${nextBefore === null} onClick=${() => setQuery({ before: nextBefore })}>Older</button>
+                <button class="btn btn-quiet btn-sm" disabled=${!query.before}
+                    onClick=${() => setQuery({ before: "" })}>Newest</button>
+                <button class="btn btn-quiet btn-sm" disabled=${nextBefore === null}
+                    onClick=${() => setQuery({ before: nextBefore })}>Older</button>
             </div>`)}
         </${Loaded}></${Card}>
     </div>`;
@@ -107,8 +127,12 @@ function Chain() {
             complain(error);
         }
     };
-    return html`<button class="btn btn-quiet btn-sm" onClick=${verify}><${Icon} name="shield-check" /><span>Verify the chain</span></button>
+    return html`<button class="btn btn-quiet btn-sm" onClick=${verify}><${Icon} name="shield-check" />
+        <span>Verify the chain</span></button>
     <div role="status" class="flex-grow-1">${state && (state.intact
-        ? html`<${Notice} tone="good" icon="check2">All ${plural(state.records, "record")} are as they were written.</${Notice}>`
-        : html`<${Notice} tone="bad" icon="exclamation-triangle">The chain breaks at line ${state.bad.line}, record ${state.bad.seq}: ${state.bad.reason}</${Notice}>`)}</div>`;
+        ? html`<${Notice} tone="good" icon="check2">
+            All ${plural(state.records, "record")} are as they were written.</${Notice}>`
+        : html`<${Notice} tone="bad" icon="exclamation-triangle">
+            The chain breaks at line ${state.bad.line}, record ${state.bad.seq}: ${state.bad.reason}
+        </${Notice}>`)}</div>`;
 }

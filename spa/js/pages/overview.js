@@ -1,7 +1,7 @@
 // Overview: how the server and its stores fare, right now and in the last hour.
 
 import * as api from "../api.js";
-import { ago, count, plural, size } from "../formatting.js";
+import { ago, count, moment, plural, size } from "../formatting.js";
 import { useEvery, useLoaded } from "../loading.js";
 import { PAGES } from "../pages.js";
 import { fixOf, titleOf } from "../problems.js";
@@ -23,6 +23,7 @@ const EMBEDDERS = { onnx: "By meaning", hash: "By words" };
 export function Overview({ project }) {
     const health = useLoaded(() => (project ? api.command(project, "health") : null), [project]);
     const series = useLoaded(() => (isAdmin.value ? api.admin("GET", "series") : null), []);
+    const backups = useLoaded(() => (isAdmin.value ? api.admin("GET", "backups") : null), []);
     useEvery(REFRESH_S, () => {
         health.reload();
         series.reload();
@@ -33,35 +34,52 @@ export function Overview({ project }) {
     </${PageHead}>
     ${project
         ? html`<${Loaded} from=${health} what="Loading the state of the stores">
-            ${(data) => html`<${Report} health=${data} series=${series.data} />`}
+            ${(data) => html`<${Report} health=${data} series=${series.data} backups=${backups.data} />`}
         </${Loaded}>`
         : html`<${Card} isFlush><${Empty} icon="lock" title="No project is open to you">
             <p>Ask an admin to list you in one, or to give you a tier.</p>
         </${Empty}></${Card}>`}`;
 }
 
-function Report({ health, series }) {
+function Report({ health, series, backups }) {
+    const conflicts = health.stores.filter((store) => store.conflicts > 0).map((store) => ({
+        code: "conflict",
+        project: store.name,
+        reason: `${plural(store.conflicts, "version")} gave way to an edit by hand`,
+    }));
+    const problems = [...health.problems, ...conflicts];
     return html`<div class="stack">
-        <${Tiles} health=${health} />
-        ${health.problems.length > 0 && html`<${Problems} problems=${health.problems} />`}
+        <${Tiles} health=${health} backups=${backups} />
+        ${problems.length > 0 && html`<${Problems} problems=${problems} />`}
         <${Stores} stores=${health.stores} />
         ${series && html`<${Charts} series=${series} />`}
     </div>`;
 }
 
-function Tiles({ health }) {
+function Tiles({ health, backups }) {
     const entries = health.stores.reduce((sum, store) => sum + store.entries, 0);
     const bytes = health.stores.reduce((sum, store) => sum + store.bytes, 0);
     const last = health.stores.map((store) => store.lastWriteUtc ?? "").sort().at(-1);
     const { embedder } = health;
     return html`<div class="tiles">
-        <${Tile} label="Entries" value=${count(entries)} note=${`${size(bytes)} in ${plural(health.stores.length, "store")}`} />
-        <${Tile} label="Last change" value=${last ? ago(last) : "None yet"} note="since the server started" />
+        <${Tile} label="Entries" value=${count(entries)}
+            note=${`${size(bytes)} in ${plural(health.stores.length, "store")}`} />
+        <${Tile} label="Last change" value=${last ? ago(last) : "None yet"}
+            note=${last ? moment(last) : "nothing is stored yet"} />
         <${Tile} label="Search" value=${embedder ? EMBEDDERS[embedder.kind] : "Starting"}
             note=${embedder ? noteOf(embedder) : "the model is being opened"} />
+        ${isAdmin.value && html`<${BackupTile} backups=${backups} />`}
         <${Tile} label="Version" value=${health.version}
-            note=${isAdmin.value ? html`<a href="/metrics">Metrics</a>` : "Quick Memory Server"} />
+            note=${html`${isAdmin.value && html`<a href="/metrics">Metrics</a>, `}
+            <a href=${hrefOf("help")}>Help</a>`} />
     </div>`;
+}
+
+function BackupTile({ backups }) {
+    const made = (backups?.items ?? []).map(({ createdUtc }) => createdUtc ?? "").sort().at(-1);
+    const next = backups?.nextRunUtc ? `the next ${ago(backups.nextRunUtc)}` : "none scheduled";
+    return html`<${Tile} label="Last backup" value=${backups ? (made ? ago(made) : "None yet") : "…"}
+        note=${html`<a href=${hrefOf("backups")}>${backups ? next : "Backups"}</a>`} />`;
 }
 
 function noteOf({ kind, model, dimension }) {
@@ -114,8 +132,10 @@ function Stores({ stores }) {
                     <td><${AccessChip} tier=${named[store.name]?.tier ?? "none"} /></td>
                     <td class="number">${store.loaded ? count(store.entries) : "…"}</td>
                     <td class="number">${store.loaded ? size(store.bytes) : "…"}</td>
-                    <td>${store.lastWriteUtc ? html`<${Time} utc=${store.lastWriteUtc} />` : html`<span class="text-soft">not since the start</span>`}</td>
-                    <td><div class="actions">${statesOf(store).map(([tone, text]) => html`<span class=${`chip ${tone}`}>${text}</span>`)}</div></td>
+                    <td><${Time} utc=${store.lastWriteUtc} /></td>
+                    <td><div class="actions">
+                        ${statesOf(store).map(([tone, text]) => html`<span class=${`chip ${tone}`}>
+                        ${text}</span>`)}</div></td>
                 </tr>`)}</tbody>
             </table>
         </div>

@@ -5,6 +5,7 @@ import { getEntry, patchEntry, removeEntry, shortened } from "../entries.js";
 import { useKeys } from "../keys.js";
 import { useLoaded } from "../loading.js";
 import { hrefOf, place, setQuery } from "../router.js";
+import { countWaiting } from "../waiting.js";
 import { html, useState } from "../view.js";
 import { EntryBody } from "../parts/entry_body.js";
 import { EntryEditor } from "../parts/entry_editor.js";
@@ -20,21 +21,32 @@ export function Review({ project }) {
     const queue = useLoaded(() => api.command(project, "listEntries", {
         filter: { tiers: ["provisional"] }, sort: "created", page: { size: AT_ONCE },
     }), [project]);
+    const judged = () => {
+        queue.reload();
+        countWaiting(project);
+    };
     const [skipped, setSkipped] = useState(new Set());
     const skip = (id) => setSkipped((before) => new Set(before).add(id));
-    return html`<${PageHead} title="Review" about="What was written and nobody has vouched for yet, the oldest first." />
+    return html`<${PageHead} title="Review"
+        about="What was written and nobody has vouched for yet, the oldest first." />
     <${Loaded} from=${queue} what="Loading the queue">${({ items, nextCursor, flags = {} }) => {
         const waiting = items.filter(({ id }) => !skipped.has(id));
         return waiting.length === 0
-            ? html`<${Done} skipped=${skipped.size} hasMore=${nextCursor} again=${() => { setSkipped(new Set()); queue.reload(); }} />`
-            : html`<${Candidate} key=${waiting[0].id} project=${project} id=${waiting[0].id} flags=${flags[waiting[0].id] ?? []}
-                left=${`${waiting.length}${nextCursor ? " or more" : ""} to review`} onDone=${queue.reload} onSkip=${() => skip(waiting[0].id)} />`;
+            ? html`<${Done} skipped=${skipped.size} hasMore=${nextCursor}
+                again=${() => { setSkipped(new Set()); queue.reload(); }} />`
+            : html`<${Candidate} key=${waiting[0].id} project=${project} id=${waiting[0].id}
+                flags=${flags[waiting[0].id] ?? []}
+                left=${`${waiting.length}${nextCursor ? " or more" : ""} to review`} onDone=${judged}
+                    onSkip=${() => skip(waiting[0].id)} />`;
     }}</${Loaded}>`;
 }
 
 function Done({ skipped, again }) {
-    return html`<${Card} isFlush><${Empty} icon="check2" title=${skipped ? "That was the end of the queue" : "Nothing waits for review"}>
-        <p>${skipped ? `You skipped ${skipped}.` : "New entries of agents appear here until somebody approves them."}</p>
+    return html`<${Card} isFlush><${Empty} icon="check2"
+        title=${skipped ? "That was the end of the queue" : "Nothing waits for review"}>
+        <p>${skipped
+            ? `You skipped ${skipped}.`
+            : "New entries of agents appear here until somebody approves them."}</p>
         <button class="btn btn-quiet" onClick=${again}>Look again</button>
     </${Empty}></${Card}>`;
 }
@@ -70,7 +82,8 @@ function Judgement({ entry, version, flags, left, project, onDone, onSkip, reloa
     };
     const approve = () => act(async () => {
         const changed = await patchEntry(entry.id, { curationTier: "curated" }, version);
-        const undo = () => patchEntry(entry.id, { curationTier: "provisional" }, changed.version).then(onDone, complain);
+        const undo = () => patchEntry(entry.id, { curationTier: "provisional" }, changed.version)
+            .then(onDone, complain);
         say(`Approved “${shortened(entry.title)}”.`, { label: "Undo", run: undo });
         onDone();
     });
@@ -84,9 +97,12 @@ function Judgement({ entry, version, flags, left, project, onDone, onSkip, reloa
     });
     return html`<div>
         <div class="card-head">
-            <button class="btn btn-primary btn-sm" disabled=${isBusy} onClick=${approve}><${Icon} name="check2" /><span>Approve</span> <kbd aria-hidden="true">a</kbd></button>
-            <button class="btn btn-quiet btn-sm" onClick=${edit}><${Icon} name="pencil" /><span>Edit</span> <kbd aria-hidden="true">e</kbd></button>
-            <button class="btn btn-danger-quiet btn-sm" disabled=${isBusy} onClick=${reject}><${Icon} name="trash3" /><span>Reject</span> <kbd aria-hidden="true">r</kbd></button>
+            <button class="btn btn-primary btn-sm" disabled=${isBusy} onClick=${approve}><${Icon} name="check2" />
+                <span>Approve</span> <kbd aria-hidden="true">a</kbd></button>
+            <button class="btn btn-quiet btn-sm" onClick=${edit}><${Icon} name="pencil" />
+                <span>Edit</span> <kbd aria-hidden="true">e</kbd></button>
+            <button class="btn btn-danger-quiet btn-sm" disabled=${isBusy} onClick=${reject}><${Icon} name="trash3" />
+                <span>Reject</span> <kbd aria-hidden="true">r</kbd></button>
             <button class="btn btn-bare btn-sm" onClick=${onSkip}>Skip <kbd aria-hidden="true">s</kbd></button>
             <span class="ms-auto text-soft small" role="status">${left}</span>
         </div>

@@ -20,7 +20,8 @@ export function Users() {
     }, []);
     const [isAdding, setAdding] = useState(false);
     return html`<${PageHead} title="Users and keys" about="Who may come in, with which key, and what they may do.">
-        <button class="btn btn-primary" onClick=${() => setAdding(true)}><${Icon} name="plus-lg" /><span>New user</span></button>
+        <button class="btn btn-primary" onClick=${() => setAdding(true)}><${Icon} name="plus-lg" />
+            <span>New user</span></button>
     </${PageHead}>
     <${Loaded} from=${loaded} what="Loading users">${({ users, keys, version }) => html`<div class="stack">
         ${users.map((user) => html`<${User} key=${user.name} user=${user} version=${version}
@@ -38,9 +39,12 @@ function User({ user, keys, version, onChange }) {
         onChange();
     };
     const actions = html`<div class="actions">
-        <button class="btn btn-quiet btn-sm" onClick=${() => setDialog("key")}><${Icon} name="key" /><span>New key</span></button>
-        <button class="btn btn-quiet btn-sm" onClick=${() => setDialog("tier")}><${Icon} name="pencil" /><span>Tier</span></button>
-        <button class="btn btn-quiet btn-sm" onClick=${() => setDialog("listing")}><${Icon} name="folder2-open" /><span>Projects</span></button>
+        <button class="btn btn-quiet btn-sm" onClick=${() => setDialog("key")}><${Icon} name="key" />
+            <span>New key</span></button>
+        <button class="btn btn-quiet btn-sm" onClick=${() => setDialog("tier")}><${Icon} name="pencil" />
+            <span>Tier</span></button>
+        <button class="btn btn-quiet btn-sm" onClick=${() => setDialog("listing")}><${Icon} name="folder2-open" />
+            <span>Projects</span></button>
         <button class="btn btn-danger-quiet btn-sm" disabled=${user.isLastAdmin} aria-label=${`Remove ${user.name}`}
             onClick=${() => setDialog("remove")}><${Icon} name="trash3" /></button>
     </div>`;
@@ -55,9 +59,11 @@ function User({ user, keys, version, onChange }) {
         </${Notice}></div>`}
         <${Keys} keys=${keys} version=${version} onChange=${onChange} />
         ${dialog === "key" && html`<${KeyDialog} user=${user.name} onClose=${close} onDone=${onChange} />`}
-        ${dialog === "tier" && html`<${UserDialog} user=${user} version=${version} onClose=${close} onDone=${onChange} />`}
+        ${dialog === "tier" && html`<${UserDialog} user=${user} version=${version} onClose=${close}
+            onDone=${onChange} />`}
         ${dialog === "listing" && html`<${ListingDialog} user=${user} onClose=${close} onDone=${onChange} />`}
-        ${dialog === "remove" && html`<${FormDialog} title=${`Remove ${user.name}?`} label="Remove" isDangerous submit=${remove} onClose=${close}>
+        ${dialog === "remove" && html`<${FormDialog} title=${`Remove ${user.name}?`} label="Remove" isDangerous
+            submit=${remove} onClose=${close}>
             <p class="mb-0">All keys of this user stop working at once. What the user wrote stays.</p>
         </${FormDialog}>`}
     </section>`;
@@ -84,25 +90,33 @@ function Keys({ keys, version, onChange }) {
     const close = () => setDialog(null);
     return html`<div class="table-wrap" tabindex="0" role="region" aria-label=${`Keys of ${keys[0].user}`}>
         <table class="table-clean">
-            <thead><tr><th>Key</th><th>Made</th><th>Last used</th><th>Ends</th><th><span class="visually-hidden">Actions</span></th></tr></thead>
+            <thead><tr><th>Key</th><th>Made</th><th>Last used</th><th>Ends</th><th>
+                <span class="visually-hidden">Actions</span></th></tr></thead>
             <tbody>${keys.map((key) => html`<tr key=${key.id}>
-                <td>${key.label || html`<span class="text-soft">no label</span>`} <code class="text-soft">${key.id}</code></td>
+                <td>${key.label || html`<span class="text-soft">no label</span>`} <code class="text-soft">
+                    ${key.id}</code></td>
                 <td><${Time} utc=${key.createdUtc} /></td>
                 <td><${Time} utc=${key.lastUsedUtc} /></td>
                 <td>${endOf(key)}</td>
                 <td class="number"><div class="actions justify-content-end flex-nowrap">
                     <button class="btn btn-quiet btn-sm" onClick=${() => setDialog({ rotates: key })}>Rotate</button>
-                    <button class="btn btn-danger-quiet btn-sm" onClick=${() => setDialog({ revokes: key })}>Revoke</button>
+                    <button class="btn btn-danger-quiet btn-sm"
+                        onClick=${() => setDialog({ revokes: key })}>Revoke</button>
                 </div></td>
             </tr>`)}</tbody>
         </table>
-        ${dialog?.rotates && html`<${KeyDialog} user=${dialog.rotates.user} replaces=${dialog.rotates} onClose=${close} onDone=${onChange} />`}
+        ${dialog?.rotates && html`<${KeyDialog} user=${dialog.rotates.user} replaces=${dialog.rotates}
+            onClose=${close} onDone=${onChange} />`}
         ${dialog?.revokes && html`<${FormDialog} title="Revoke this key?" label="Revoke" isDangerous
             submit=${() => revoke(dialog.revokes)} onClose=${close}>
-            <p class="mb-0">Whoever uses ${dialog.revokes.label ? `“${dialog.revokes.label}”` : "it"} is shut out at once,
-                and sessions that began with it end. ${keys.length > 1 ? `${plural(keys.length - 1, "other key")} of ${dialog.revokes.user} stays.` : ""}</p>
+            <p class="mb-0">Whoever uses ${dialog.revokes.label ? `“${dialog.revokes.label}”` : "it"} is shut out at
+                once, and sessions that began with it end. ${othersOf(dialog.revokes, keys)}</p>
         </${FormDialog}>`}
     </div>`;
+}
+
+function othersOf({ user }, keys) {
+    return keys.length > 1 ? `${plural(keys.length - 1, "other key")} of ${user} stays.` : "";
 }
 
 function endOf(key) {

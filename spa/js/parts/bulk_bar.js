@@ -11,6 +11,11 @@ import { Icon } from "./icon.js";
 import { Field, Select, TagField } from "./pieces.js";
 import { say } from "./toasts.js";
 
+const CURATION = [
+    ["provisional", "Provisional: nobody looked at it"], ["curated", "Curated: a person approved it"],
+    ["canonical", "Canonical: this is how it is"],
+];
+
 export function BulkBar({ project, selected, onDone, onClear }) {
     const [dialog, setDialog] = useState(null);
     const ids = [...selected];
@@ -25,21 +30,25 @@ export function BulkBar({ project, selected, onDone, onClear }) {
             }
         }
         const done = ids.length - refused.length;
-        say(refused.length ? `${plural(done, "entry", "entries")} ${what}, ${refused.length} refused: ${refused[0].message}`
+        say(refused.length
+            ? `${plural(done, "entry", "entries")} ${what}, ${refused.length} refused: ${refused[0].message}`
             : `${plural(done, "entry", "entries")} ${what}.`);
         onDone();
     };
     const close = () => setDialog(null);
     return html`<div class="bulk" role="region" aria-label="Selected entries">
         <strong class="me-auto">${plural(ids.length, "entry", "entries")} selected</strong>
-        <button class="btn btn-quiet btn-sm" onClick=${() => setDialog("tags")}><${Icon} name="tag" /><span>Tags</span></button>
+        <button class="btn btn-quiet btn-sm" onClick=${() => setDialog("tags")}><${Icon} name="tag" />
+            <span>Tags</span></button>
         ${maySet(tier, "curationTier") && html`<button class="btn btn-quiet btn-sm" onClick=${() => setDialog("tier")}>
             <${Icon} name="shield-check" /><span>Trust</span></button>`}
-        <button class="btn btn-danger-quiet btn-sm" onClick=${() => setDialog("delete")}><${Icon} name="trash3" /><span>Delete</span></button>
+        <button class="btn btn-danger-quiet btn-sm" onClick=${() => setDialog("delete")}><${Icon} name="trash3" />
+            <span>Delete</span></button>
         <button class="btn btn-bare btn-sm" onClick=${onClear}>Clear</button>
         ${dialog === "tags" && html`<${TagDialog} ids=${ids} project=${project} each=${each} onClose=${close} />`}
         ${dialog === "tier" && html`<${TierDialog} ids=${ids} each=${each} onClose=${close} />`}
-        ${dialog === "delete" && html`<${FormDialog} title=${`Delete ${plural(ids.length, "entry", "entries")}?`} label="Delete" isDangerous
+        ${dialog === "delete" && html`<${FormDialog} title=${`Delete ${plural(ids.length, "entry", "entries")}?`}
+            label="Delete" isDangerous
             submit=${() => each("deleted", (id) => api.command(project, "deleteEntry", { id }))} onClose=${close}>
             <p class="mb-0">They go to the archive, from where a curator can bring them back.</p>
         </${FormDialog}>`}
@@ -56,8 +65,10 @@ function TagDialog({ ids, project, each, onClose }) {
     };
     return html`<${FormDialog} title=${`Tags of ${plural(ids.length, "entry", "entries")}`} label="Change tags"
         isReady=${added.length + removed.length > 0} submit=${() => each("tagged", retag)} onClose=${onClose}>
-        <${Field} label="Add">${(field) => html`<${TagField} ...${field} values=${added} onChange=${setAdded} />`}</${Field}>
-        <${Field} label="Remove">${(field) => html`<${TagField} ...${field} values=${removed} onChange=${setRemoved} />`}</${Field}>
+        <${Field} label="Add">
+            ${(field) => html`<${TagField} ...${field} values=${added} onChange=${setAdded} />`}</${Field}>
+        <${Field} label="Remove">
+            ${(field) => html`<${TagField} ...${field} values=${removed} onChange=${setRemoved} />`}</${Field}>
     </${FormDialog}>`;
 }
 
@@ -65,7 +76,8 @@ function TierDialog({ ids, each, onClose }) {
     const [curationTier, setTier] = useState("curated");
     return html`<${FormDialog} title=${`Trust of ${plural(ids.length, "entry", "entries")}`} label="Change trust"
         submit=${() => each(`now ${curationTier}`, (id) => patchEntry(id, { curationTier }))} onClose=${onClose}>
-        <${Field} label="How far they are trusted">${(field) => html`<${Select} ...${field} label=${undefined} value=${curationTier} onPick=${setTier}
-            options=${[["provisional", "Provisional: nobody looked at it"], ["curated", "Curated: a person approved it"], ["canonical", "Canonical: this is how it is"]]} />`}</${Field}>
+        <${Field} label="How far they are trusted">
+            ${(field) => html`<${Select} ...${field} label=${undefined} value=${curationTier} onPick=${setTier}
+            options=${CURATION} />`}</${Field}>
     </${FormDialog}>`;
 }

@@ -71,7 +71,8 @@ function optionsFor(element, series, format) {
 
 function clock(seconds) {
     const date = new Date(seconds * 1000);
-    const options = { hour: "2-digit", minute: "2-digit", hourCycle: "h23", ...(seconds % 60 && { second: "2-digit" }) };
+    const exactly = seconds % 60 ? { second: "2-digit" } : {};
+    const options = { hour: "2-digit", minute: "2-digit", hourCycle: "h23", ...exactly };
     return date.toLocaleTimeString(undefined, options);
 }
 

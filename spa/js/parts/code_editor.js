@@ -83,7 +83,9 @@ function look(cm, height) {
         ".cm-scroller": { fontFamily: "var(--mono)", lineHeight: "1.55", overflow: "auto" },
         ".cm-content": { caretColor: "var(--ink)", padding: "10px 0" },
         ".cm-gutters": { backgroundColor: "var(--sunken)", color: "var(--ink-soft)", border: "none" },
-        ".cm-activeLine, .cm-activeLineGutter": { backgroundColor: "color-mix(in srgb, var(--accent) 7%, transparent)" },
+        ".cm-activeLine, .cm-activeLineGutter": {
+            backgroundColor: "color-mix(in srgb, var(--accent) 7%, transparent)",
+        },
         ".cm-cursor": { borderLeftColor: "var(--ink)" },
         "&.cm-focused .cm-selectionBackground, ::selection": { backgroundColor: "var(--accent-soft)" },
         ".cm-tooltip": { backgroundColor: "var(--raised)", color: "var(--ink)", border: "1px solid var(--line)" },

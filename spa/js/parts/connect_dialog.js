@@ -9,7 +9,10 @@ import { Dialog } from "./dialog.js";
 import { CopyButton, Field, Select } from "./pieces.js";
 import { Notice } from "./states.js";
 
-const WAYS = [["http", "HTTP: the client calls the server"], ["bridge", "qms bridge: a program on the client's machine"]];
+const WAYS = [
+    ["http", "HTTP: the client calls the server"],
+    ["bridge", "qms bridge: a program on the client's machine"],
+];
 
 export function ConnectDialog({ project, onClose }) {
     const [client, setClient] = useState("claude-code");
@@ -19,9 +22,11 @@ export function ConnectDialog({ project, onClose }) {
     const text = snippetOf(client, { way, origin: location.origin, project, key: key.trim() });
     return html`<${Dialog} title=${`Connect a client to ${project}`} onClose=${onClose} isWide><div class="stack-sm">
         <div class="field-grid">
-            <${Field} label="Client">${(field) => html`<${Select} ...${field} label=${undefined} value=${client} onPick=${setClient}
+            <${Field} label="Client">
+                ${(field) => html`<${Select} ...${field} label=${undefined} value=${client} onPick=${setClient}
                 options=${Object.entries(CLIENTS).map(([name, one]) => [name, one.title])} />`}</${Field}>
-            <${Field} label="Way" hint=${isStdioOnly ? `${title} takes no remote server from its file.` : undefined}>${(field) => html`
+            <${Field} label="Way" hint=${isStdioOnly ? `${title} takes no remote server from its file.` : undefined}>
+                ${(field) => html`
                 <${Select} ...${field} label=${undefined} value=${isStdioOnly ? "bridge" : way} onPick=${setWay}
                     options=${isStdioOnly ? WAYS.slice(1) : WAYS} />`}</${Field}>
         </div>
@@ -45,10 +50,13 @@ function KeyField({ value, onChange, label }) {
             setError(refusal.message);
         }
     };
-    return html`<${Field} label="Key for this client" error=${error} hint="It goes into the snippet and nowhere else.">${(field) => html`
-        <div class="d-flex gap-2"><input ...${field} class="form-control mono" autocomplete="off" spellcheck=${false} placeholder="qms_…" value=${value}
+    return html`<${Field} label="Key for this client" error=${error}
+        hint="It goes into the snippet and nowhere else.">${(field) => html`
+        <div class="d-flex gap-2"><input ...${field} class="form-control mono" autocomplete="off" spellcheck=${false}
+            placeholder="qms_…" value=${value}
             onInput=${(event) => onChange(event.target.value)} />
-        ${isAdmin.value && html`<button class="btn btn-quiet flex-none" type="button" onClick=${make}>Make a key</button>`}</div>`}</${Field}>`;
+        ${isAdmin.value && html`<button class="btn btn-quiet flex-none" type="button"
+            onClick=${make}>Make a key</button>`}</div>`}</${Field}>`;
 }
 
 function LiveTest({ project, accessKey }) {
@@ -57,7 +65,8 @@ function LiveTest({ project, accessKey }) {
         setState({ tone: "info", text: "Asking…" });
         try {
             const { tools } = await api.askAsClient(project, accessKey, "tools/list");
-            setState({ tone: "good", text: `It works: the server offers ${plural(tools.length, "tool")} to this key.` });
+            const offered = plural(tools.length, "tool");
+            setState({ tone: "good", text: `It works: the server offers ${offered} to this key.` });
         } catch (refusal) {
             setState({ tone: "bad", text: refusal.message });
         }

@@ -24,7 +24,9 @@ export function Dialog({ title, onClose, isWide, children }) {
 }
 
 /** A form in a dialog: `submit` runs, its refusal is shown, and the dialog closes, or `onDone` says what follows. */
-export function FormDialog({ title, label, submit, onClose, onDone = onClose, isWide, isDangerous, isReady = true, children }) {
+export function FormDialog({
+    title, label, submit, onClose, onDone = onClose, isWide, isDangerous, isReady = true, children,
+}) {
     const [error, setError] = useState(null);
     const [isBusy, setBusy] = useState(false);
     const send = async (event) => {

@@ -31,7 +31,8 @@ export function Value({ value, isCode, isOrdered }) {
     }
     if (Array.isArray(value) && value.every((one) => typeof one === "string")) {
         const List = isOrdered ? "ol" : "ul";
-        return html`<${List} class="mb-0 ps-3">${value.map((one) => html`<li class="body-text">${one}</li>`)}</${List}>`;
+        return html`<${List} class="mb-0 ps-3">
+            ${value.map((one) => html`<li class="body-text">${one}</li>`)}</${List}>`;
     }
     if (typeof value === "object") {
         return html`<code class="body-text">${JSON.stringify(value)}</code>`;

@@ -59,7 +59,9 @@ function Editor({ schema, project, entry, version, onSaved, onCancel }) {
             sayWhatBecame(answer);
             onSaved(answer.id);
         } catch (error) {
-            const theirs = error.code === "conflict" && entry.id ? await getEntry(project, entry.id).catch(() => null) : null;
+            const theirs = error.code === "conflict" && entry.id
+                ? await getEntry(project, entry.id).catch(() => null)
+                : null;
             setRefusal({ error, theirs });
             setFaults(error.details.field ? [{ path: pathOfField(error.details.field), message: error.message }] : []);
         }
@@ -87,7 +89,8 @@ function Editor({ schema, project, entry, version, onSaved, onCancel }) {
             <button class="btn btn-primary btn-sm" disabled=${isBusy}>${isBusy ? "Saving…" : "Save"}</button>
         </div>
         <div class="card-in stack-sm">
-            ${refusal && html`<${Refusal} refusal=${refusal} mine=${parsed.value} takeTheirs=${takeTheirs} keepMine=${keepMine} />`}
+            ${refusal && html`<${Refusal} refusal=${refusal} mine=${parsed.value} takeTheirs=${takeTheirs}
+                keepMine=${keepMine} />`}
             ${isJson
                 ? html`<${JsonDraft} text=${text} parsed=${parsed} faults=${faults} onInput=${setText} />`
                 : html`<${EntryForm} schema=${schema} project=${project} draft=${draft} isNew=${!version}
@@ -101,11 +104,17 @@ function JsonDraft({ text, parsed, faults, onInput }) {
         ...placeOf(text, path), message: `${path.join(".")} ${message}`,
     }));
     return html`<div class="stack-sm">
-        <${CodeEditor} text=${text} language="json" label="The entry as JSON" faults=${shown} onInput=${onInput} height="32rem" />
+        <${CodeEditor} text=${text} language="json" label="The entry as JSON" faults=${shown} onInput=${onInput}
+            height="32rem" />
         ${shown.length > 0 && html`<${Notice} tone="bad" icon="exclamation-triangle">
-            <ul class="mb-0 ps-3">${shown.map(({ from, message }) => html`<li>Line ${text.slice(0, from).split("\n").length}: ${message}</li>`)}</ul>
+            <ul class="mb-0 ps-3">
+                ${shown.map(({ from, message }) => html`<li>Line ${lineAt(text, from)}: ${message}</li>`)}</ul>
         </${Notice}>`}
     </div>`;
+}
+
+function lineAt(text, position) {
+    return text.slice(0, position).split("\n").length;
 }
 
 function Refusal({ refusal: { error, theirs }, mine, takeTheirs, keepMine }) {
@@ -114,7 +123,8 @@ function Refusal({ refusal: { error, theirs }, mine, takeTheirs, keepMine }) {
     }
     return html`<${Notice} tone="warn" icon="exclamation-triangle">
         <strong>Somebody changed this entry while you were writing.</strong>
-        <p class="mb-2">Nothing was overwritten, and what you wrote is still here. This is how yours differs from theirs:</p>
+        <p class="mb-2">Nothing was overwritten, and what you wrote is still here. This is how yours differs from
+            theirs:</p>
         <${Diff} label="How your version differs" lines=${diffLines(pretty(theirs.entry), pretty(mine))} />
         <div class="actions mt-2">
             <button type="button" class="btn btn-quiet btn-sm" onClick=${takeTheirs}>Take theirs</button>
@@ -131,7 +141,9 @@ function cleaned(draft) {
     const kept = Object.entries(draft).filter(([, value]) => value !== "" && value !== undefined);
     const { body, ...rest } = Object.fromEntries(kept);
     const isPlain = typeof body !== "object" || body === null;
-    return { ...rest, body: isPlain ? body : Object.fromEntries(Object.entries(body).filter(([, value]) => value !== "" && value !== null)) };
+    return { ...rest, body: isPlain
+        ? body
+        : Object.fromEntries(Object.entries(body).filter(([, value]) => value !== "" && value !== null)) };
 }
 
 function sayWhatBecame({ created, updated, duplicateOf, similar = [], warnings = [] }) {

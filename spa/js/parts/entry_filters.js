@@ -7,12 +7,15 @@ import { html, useState } from "../view.js";
 import { Icon } from "./icon.js";
 import { Select } from "./pieces.js";
 
-const KINDS = [
+export const KINDS = [
     "note", "fact", "procedure", "decision", "task", "question", "codeSnippet", "observation",
     "timelineEvent", "conversationTurn", "document", "chunk", "entity",
 ];
 const any = (text) => ["", text];
 const named = (names) => names.map((name) => [name, words(name)]);
+
+/** Filters that are shown when asked for, or when one of them is set. */
+const RARE = ["namespace", "agent", "epic", "priority", "since", "until", "retention"];
 
 const SORTS = [
     ["", "Last changed"], ["updated", "Changed first"], ["-created", "Newest"], ["created", "Oldest"],
@@ -20,7 +23,7 @@ const SORTS = [
 ];
 
 export function EntryFilters({ query }) {
-    const [isMore, setMore] = useState(() => ["namespace", "agent", "epic", "priority", "since", "until", "retention"].some((name) => query[name]));
+    const [isMore, setMore] = useState(() => RARE.some((name) => query[name]));
     const set = (name) => (value) => setQuery({ [name]: value, cursor: "", id: "" }, { replace: true });
     const field = (name, label, type = "text") => html`<input class="form-control form-control-sm" type=${type}
         aria-label=${label} title=${label} placeholder=${label} value=${query[name] ?? ""}

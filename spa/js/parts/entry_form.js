@@ -16,40 +16,56 @@ export function EntryForm({ schema, project, draft, isNew, faults, onChange }) {
     const set = (name) => (value) => onChange({ ...draft, [name]: value });
     const setBody = (name) => (value) => onChange({ ...draft, body: { ...draft.body, [name]: value } });
     const faultAt = (...path) => faults.find((fault) => path.every((key, at) => fault.path[at] === key))?.message;
-    const input = (name, label, options = {}) => html`<${Field} label=${label} error=${faultAt(name)} hint=${options.hint} isWide=${options.isWide}>
-        ${(field) => html`<${Control} field=${field} type=${options.type ?? "text"} value=${draft[name]} error=${faultAt(name)}
+    const input = (name, label, options = {}) => html`<${Field} label=${label} error=${faultAt(name)}
+        hint=${options.hint} isWide=${options.isWide}>
+        ${(field) => html`<${Control} field=${field} type=${options.type ?? "text"} value=${draft[name]}
+            error=${faultAt(name)}
             onChange=${set(name)} placeholder=${options.placeholder} />`}
     </${Field}>`;
     return html`<div class="stack">
         <div class="field-grid">
-            <${Field} label="Kind" error=${faultAt("kind")}>${(field) => html`<${Select} ...${field} label=${undefined} value=${draft.kind}
+            <${Field} label="Kind" error=${faultAt("kind")}>
+                ${(field) => html`<${Select} ...${field} label=${undefined} value=${draft.kind}
                 options=${kindsOf(schema).map((kind) => [kind, words(kind)])} disabled=${!isNew}
                 onPick=${(kind) => onChange({ ...draft, kind, body: {} })} />`}</${Field}>
             ${input("title", "Title", { isWide: true, placeholder: "The beginning of the text when left empty" })}
-            ${bodyFieldsOf(schema, draft.kind).map(({ name, type, isRequired, isLong }) => html`<${Field} key=${`${draft.kind}.${name}`}
-                label=${isRequired ? words(name) : `${words(name)} (optional)`} isWide=${isLong || type === "lines" || type === "json"}
+            ${bodyFieldsOf(schema, draft.kind).map(({ name, type, isRequired, isLong }) => html`<${Field}
+                key=${`${draft.kind}.${name}`}
+                label=${isRequired ? words(name) : `${words(name)} (optional)`}
+                    isWide=${isLong || type === "lines" || type === "json"}
                 hint=${HINTS[type]} error=${faultAt("body", name)}>
-                ${(field) => html`<${Control} field=${field} type=${isLong && type === "text" ? "long" : type} isCode=${name === "snippet"}
+                ${(field) => html`<${Control} field=${field} type=${isLong && type === "text" ? "long" : type}
+                    isCode=${name === "snippet"}
                     value=${draft.body?.[name]} error=${faultAt("body", name)} onChange=${setBody(name)} />`}
             </${Field}>`)}
         </div>
         <div class="field-grid">
-            <${Field} label="Tags" error=${faultAt("tags")} isWide>${(field) => html`<${TagField} ...${field} values=${draft.tags ?? []} onChange=${set("tags")} />`}</${Field}>
-            <${Field} label="Keywords" error=${faultAt("keywords")} isWide>${(field) => html`<${TagField} ...${field} values=${draft.keywords ?? []} onChange=${set("keywords")} />`}</${Field}>
+            <${Field} label="Tags" error=${faultAt("tags")} isWide>${(field) => html`<${TagField} ...${field}
+                values=${draft.tags ?? []} onChange=${set("tags")} />`}</${Field}>
+            <${Field} label="Keywords" error=${faultAt("keywords")} isWide>
+                ${(field) => html`<${TagField} ...${field} values=${draft.keywords ?? []}
+                onChange=${set("keywords")} />`}</${Field}>
             ${input("priority", "Priority, 1 to 10", { type: "integer" })}
             ${input("confidence", "Confidence, 0 to 1", { type: "number" })}
-            <${Field} label="Lifespan" error=${faultAt("retention")}>${(field) => html`<${Select} ...${field} label=${undefined} value=${draft.retention ?? "long"}
-                options=${LIFESPANS} onPick=${(retention) => onChange({ ...draft, retention, ttlUtc: undefined })} />`}</${Field}>
+            <${Field} label="Lifespan" error=${faultAt("retention")}>
+                ${(field) => html`<${Select} ...${field} label=${undefined} value=${draft.retention ?? "long"}
+                options=${LIFESPANS} onPick=${(retention) => onChange({ ...draft, retention,
+                    ttlUtc: undefined })} />`}</${Field}>
             ${input("ttlUtc", "Ends at", { type: "date", hint: "Wins over the lifespan" })}
             ${input("namespace", "Namespace")}
             ${input("epicSlug", "Epic")}
             ${input("epicCase", "Case of the epic")}
             ${input("agentId", "Agent")}
-            ${maySet(tier, "curationTier") && html`<${Field} label="Trust" error=${faultAt("curationTier")}>${(field) => html`<${Select} ...${field} label=${undefined}
-                value=${draft.curationTier ?? "provisional"} options=${CURATION} onPick=${set("curationTier")} />`}</${Field}>`}
-            ${maySet(tier, "pinned") && html`<${Check} label="Pinned: shown first to every agent" isOn=${draft.pinned} onChange=${set("pinned")} />`}
-            ${maySet(tier, "isPermanent") && html`<${Check} label="Permanent: never goes away by itself" isOn=${draft.isPermanent} onChange=${set("isPermanent")} />`}
-            ${input("source", "Source", { type: "json", isWide: true, hint: "As JSON, such as {\"type\": \"doc\", \"path\": \"docs/spec.md\"}" })}
+            ${maySet(tier, "curationTier") && html`<${Field} label="Trust" error=${faultAt("curationTier")}>
+                ${(field) => html`<${Select} ...${field} label=${undefined}
+                value=${draft.curationTier ?? "provisional"} options=${CURATION}
+                    onPick=${set("curationTier")} />`}</${Field}>`}
+            ${maySet(tier, "pinned") && html`<${Check} label="Pinned: shown first to every agent" isOn=${draft.pinned}
+                onChange=${set("pinned")} />`}
+            ${maySet(tier, "isPermanent") && html`<${Check} label="Permanent: never goes away by itself"
+                isOn=${draft.isPermanent} onChange=${set("isPermanent")} />`}
+            ${input("source", "Source", { type: "json", isWide: true,
+                hint: "As JSON, such as {\"type\": \"doc\", \"path\": \"docs/spec.md\"}" })}
             ${input("metadata", "Metadata", { type: "json", isWide: true, hint: "As JSON; any keys of your own" })}
         </div>
     </div>`;
@@ -62,7 +78,8 @@ function Control({ field, type, value, error, isCode, onChange, placeholder }) {
     const text = (event) => event.target.value;
     switch (type) {
         case "long":
-            return html`<textarea ...${look} rows=${isCode ? 8 : 4} value=${value ?? ""} onInput=${(event) => onChange(text(event))}></textarea>`;
+            return html`<textarea ...${look} rows=${isCode ? 8 : 4} value=${value ?? ""}
+                onInput=${(event) => onChange(text(event))}></textarea>`;
         case "lines":
             return html`<textarea ...${look} rows="4" value=${(value ?? []).join("\n")}
                 onInput=${(event) => onChange(text(event) === "" ? [] : text(event).split("\n"))}></textarea>`;
@@ -92,12 +109,14 @@ function JsonControl({ look, value, onChange }) {
         const parsed = parseJson(event.target.value);
         onChange(event.target.value.trim() === "" ? undefined : parsed.fault ? event.target.value : parsed.value);
     };
-    return html`<textarea ...${look} class=${`${look.class} code`} rows="2" spellcheck="false" value=${text} onInput=${onInput}></textarea>`;
+    return html`<textarea ...${look} class=${`${look.class} code`} rows="2" spellcheck="false" value=${text}
+        onInput=${onInput}></textarea>`;
 }
 
 function Check({ label, isOn, onChange }) {
     return html`<label class="form-check align-self-end">
-        <input class="form-check-input" type="checkbox" checked=${isOn === true} onChange=${(event) => onChange(event.target.checked)} />
+        <input class="form-check-input" type="checkbox" checked=${isOn === true}
+            onChange=${(event) => onChange(event.target.checked)} />
         <span class="form-check-label">${label}</span>
     </label>`;
 }

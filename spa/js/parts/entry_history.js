@@ -14,7 +14,8 @@ export function EntryHistory({ entry, version, onChange }) {
     const project = projectOf(entry.id);
     const loaded = useLoaded(() => api.command(project, "history", { id: entry.id, full: true }), [entry.id, version]);
     return html`<${Loaded} from=${loaded} what="Loading versions">${({ items, omitted }) => html`<div class="stack-sm">
-        <ul class="rows" aria-label="Versions">${items.map((item, at) => html`<${Version} key=${item.version} item=${item} before=${items[at + 1]}
+        <ul class="rows" aria-label="Versions">
+            ${items.map((item, at) => html`<${Version} key=${item.version} item=${item} before=${items[at + 1]}
             isCurrent=${item.version === version} entry=${entry} onChange=${onChange} />`)}</ul>
         ${omitted > 0 && html`<p class="small text-soft mb-0">${omitted} older ones are left out.</p>`}
     </div>`}</${Loaded}>`;
@@ -33,14 +34,18 @@ function Version({ item, before, isCurrent, entry, onChange }) {
     };
     return html`<li class="version">
         <div class="d-flex gap-2 align-items-baseline flex-wrap">
-            <strong class="flex-grow-1"><${Time} utc=${item.writtenUtc ?? item.entry?.timestamps?.updatedUtc} /></strong>
+            <strong class="flex-grow-1">
+                <${Time} utc=${item.writtenUtc ?? item.entry?.timestamps?.updatedUtc} /></strong>
             ${isCurrent && html`<span class="chip good">lives</span>`}
             ${item.reason && html`<span class="chip">${item.reason}</span>`}
-            <button class="btn btn-bare btn-sm" aria-expanded=${isOpen} onClick=${() => setOpen(!isOpen)}>What changed</button>
+            <button class="btn btn-bare btn-sm" aria-expanded=${isOpen}
+                onClick=${() => setOpen(!isOpen)}>What changed</button>
             ${!isCurrent && html`<button class="btn btn-quiet btn-sm" onClick=${goBack}>Go back to this</button>`}
         </div>
-        <div class="small text-soft">${[item.by && `by ${item.by}`, item.command, item.version].filter(Boolean).join(", ")}</div>
-        ${isOpen && html`<${Diff} label="What changed" lines=${diffLines(before ? textOf(before) : "", textOf(item))} />`}
+        <div class="small text-soft">
+            ${[item.by && `by ${item.by}`, item.command, item.version].filter(Boolean).join(", ")}</div>
+        ${isOpen && html`<${Diff} label="What changed"
+            lines=${diffLines(before ? textOf(before) : "", textOf(item))} />`}
     </li>`;
 }
 

@@ -38,7 +38,8 @@ export function EntryLinks({ entry, version, onChange }) {
         </${Loaded}>
         ${isEditable && html`<div><button class="btn btn-quiet btn-sm" onClick=${() => setLinking(true)}>
             <${Icon} name="link-45deg" /><span>Link with another entry</span></button></div>`}
-        ${isLinking && html`<${LinkDialog} entry=${entry} version=${version} onClose=${() => setLinking(false)} onDone=${onChange} />`}
+        ${isLinking && html`<${LinkDialog} entry=${entry} version=${version} onClose=${() => setLinking(false)}
+            onDone=${onChange} />`}
     </div>`;
 }
 
@@ -68,18 +69,22 @@ function LinkDialog({ entry, version, onClose, onDone }) {
         return results.map((result) => result.entry).filter(({ id }) => id !== entry.id);
     }, [text]);
     const submit = async () => {
-        await api.command(project, "linkEntries", { sourceId: entry.id, targetId: target.id, type, ifVersion: version });
+        await api.command(project, "linkEntries",
+            { sourceId: entry.id, targetId: target.id, type, ifVersion: version });
         say("Linked.");
         onDone();
     };
-    return html`<${FormDialog} title="Link with another entry" label="Link" submit=${submit} onClose=${onClose} isReady=${target !== null}>
-        <${Field} label="How this entry relates to it">${(field) => html`<${Select} ...${field} label=${undefined} value=${type}
+    return html`<${FormDialog} title="Link with another entry" label="Link" submit=${submit} onClose=${onClose}
+        isReady=${target !== null}>
+        <${Field} label="How this entry relates to it">
+            ${(field) => html`<${Select} ...${field} label=${undefined} value=${type}
             options=${TYPES.map((one) => [one, one])} onPick=${setType} />`}</${Field}>
         <${Field} label="Find the other entry">${(field) => html`<input ...${field} class="form-control" value=${text}
             onInput=${(event) => setText(event.target.value)} />`}</${Field}>
         <div role="radiogroup" aria-label="Entries found" class="stack-sm">
             ${(found.data ?? []).map((one) => html`<label class="form-check" key=${one.id}>
-                <input class="form-check-input" type="radio" name="target" checked=${target?.id === one.id} onChange=${() => setTarget(one)} />
+                <input class="form-check-input" type="radio" name="target" checked=${target?.id === one.id}
+                    onChange=${() => setTarget(one)} />
                 <span class="form-check-label">${one.title} <span class="text-soft small">${one.kind}</span></span>
             </label>`)}
         </div>

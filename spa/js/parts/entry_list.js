@@ -35,7 +35,8 @@ function Row({ result, project, isCurrent, isSelected, onSelect }) {
             <div class="row-meta">
                 <${Kind} kind=${entry.kind} />
                 ${isForeign && html`<span class="chip accent">${projectOf(entry.id)}</span>`}
-                ${entry.tags.slice(0, SHOWN_TAGS).map((tag) => html`<a class="chip above" key=${tag} href=${hrefToTag(project, tag)}>${tag}</a>`)}
+                ${entry.tags.slice(0, SHOWN_TAGS).map((tag) => html`<a class="chip above" key=${tag}
+                    href=${hrefToTag(project, tag)}>${tag}</a>`)}
                 ${entry.tags.length > SHOWN_TAGS && html`<span>+${entry.tags.length - SHOWN_TAGS}</span>`}
                 ${flags.map((flag) => html`<${FlagChip} key=${flag} flag=${flag} />`)}
                 ${isScored && html`<button class="btn btn-bare btn-sm above" type="button"
@@ -43,7 +44,8 @@ function Row({ result, project, isCurrent, isSelected, onSelect }) {
             </div>
         </div>
         <div class="row-side">
-            ${entry.pinned && html`<span title="Pinned"><${Icon} name="pin-angle-fill" /><span class="visually-hidden">Pinned</span></span>`}
+            ${entry.pinned && html`<span title="Pinned"><${Icon} name="pin-angle-fill" />
+                <span class="visually-hidden">Pinned</span></span>`}
             <${CurationChip} tier=${entry.curationTier} />
             <${Time} utc=${entry.updatedUtc} />
         </div>
@@ -81,5 +83,6 @@ function hrefToEntry(project, id) {
 }
 
 function hrefToTag(project, tag) {
-    return hrefOf("entries", [project], { ...place.value.query, tag, id: "", edit: "", new: "", copy: "", cursor: "", focus: "" });
+    return hrefOf("entries", [project],
+        { ...place.value.query, tag, id: "", edit: "", new: "", copy: "", cursor: "", focus: "" });
 }

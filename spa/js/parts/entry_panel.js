@@ -44,7 +44,8 @@ export function EntryPanel({ project, id, isEditing, onChange }) {
 function EntryView({ entry, version, onChange, onRemoved }) {
     const [tab, setTab] = useState("details");
     const seesHistory = isAtLeast(tierIn(projectOf(entry.id)), "curator");
-    const tabs = [["details", "Details"], ["links", "Links"], ...(seesHistory ? [["history", "History"]] : []), ["json", "JSON"]];
+    const past = seesHistory ? [["history", "History"]] : [];
+    const tabs = [["details", "Details"], ["links", "Links"], ...past, ["json", "JSON"]];
     return html`<div>
         <${Actions} entry=${entry} version=${version} onChange=${onChange} onRemoved=${onRemoved} />
         <div class="card-in">
@@ -54,7 +55,8 @@ function EntryView({ entry, version, onChange, onRemoved }) {
                 <${CurationChip} tier=${entry.curationTier} />
                 ${entry.pinned && html`<span class="chip accent"><${Icon} name="pin-angle-fill" />pinned</span>`}
                 ${entry.isPermanent && html`<span class="chip canonical"><${Icon} name="lock" />permanent</span>`}
-                ${entry.ttlUtc && !entry.isPermanent && html`<span class="chip warn">ends <${Time} utc=${entry.ttlUtc} /></span>`}
+                ${entry.ttlUtc && !entry.isPermanent
+                    && html`<span class="chip warn">ends <${Time} utc=${entry.ttlUtc} /></span>`}
             </div>
             <${EntryBody} entry=${entry} />
             <div class="tabs" role="tablist">
@@ -63,10 +65,12 @@ function EntryView({ entry, version, onChange, onRemoved }) {
             </div>
             ${tab === "details" && html`<${Details} entry=${entry} version=${version} />`}
             ${tab === "links" && html`<${EntryLinks} entry=${entry} version=${version} onChange=${onChange} />`}
-            ${tab !== "json" && html`<p class="small mt-3 mb-0"><a href=${hrefOf("graph", [projectOf(entry.id)], { id: entry.id })}>Graph of its neighbours</a></p>`}
+            ${tab !== "json" && html`<p class="small mt-3 mb-0">
+                <a href=${hrefOf("graph", [projectOf(entry.id)], { id: entry.id })}>Graph of its neighbours</a></p>`}
             ${tab === "history" && html`<${EntryHistory} entry=${entry} version=${version} onChange=${onChange} />`}
             ${tab === "json" && html`<div class="stack-sm">
-                <pre class="code-text" tabindex="0" aria-label="The entry as JSON">${JSON.stringify(entry, null, 2)}</pre>
+                <pre class="code-text" tabindex="0" aria-label="The entry as JSON">
+                    ${JSON.stringify(entry, null, 2)}</pre>
                 <div><${CopyButton} text=${JSON.stringify(entry, null, 2)} label="Copy JSON" /></div>
             </div>`}
         </div>
@@ -95,20 +99,25 @@ function Actions({ entry, version, onChange, onRemoved }) {
     return html`<div class="panel-head">
         ${isEditable && html`<button class="btn btn-primary btn-sm" onClick=${() => setQuery({ edit: "yes" })}>
             <${Icon} name="pencil" /><span>Edit</span></button>`}
-        ${tier !== "reader" && html`<button class="btn btn-quiet btn-sm" onClick=${() => setQuery({ copy: entry.id, id: "" })}>
+        ${tier !== "reader" && html`<button class="btn btn-quiet btn-sm"
+            onClick=${() => setQuery({ copy: entry.id, id: "" })}>
             <${Icon} name="copy" /><span>Duplicate</span></button>`}
-        ${isEditable && maySet(tier, "pinned") && html`<button class="btn btn-quiet btn-sm" aria-pressed=${entry.pinned === true}
+        ${isEditable && maySet(tier, "pinned") && html`<button class="btn btn-quiet btn-sm"
+            aria-pressed=${entry.pinned === true}
             onClick=${() => patch({ pinned: !entry.pinned }, entry.pinned ? "No longer pinned." : "Pinned.")}>
             <${Icon} name="pin-angle" /><span>${entry.pinned ? "Unpin" : "Pin"}</span></button>`}
         ${isEditable && maySet(tier, "curationTier") && html`<div><${Select} isSmall label="Trust"
             value=${entry.curationTier ?? "provisional"} options=${CURATION.map((one) => [one, words(one)])}
             onPick=${(curationTier) => patch({ curationTier }, `Now ${curationTier}.`)} /></div>`}
-        ${isEditable && placesFor(entry).length > 0 && html`<button class="btn btn-quiet btn-sm" onClick=${() => setMoving(true)}>
+        ${isEditable && placesFor(entry).length > 0 && html`<button class="btn btn-quiet btn-sm"
+            onClick=${() => setMoving(true)}>
             <${Icon} name="arrows-move" /><span>Move</span></button>`}
         ${isEditable && html`<button class="btn btn-danger-quiet btn-sm" onClick=${() => setDeleting(true)}>
             <${Icon} name="trash3" /><span>Delete</span></button>`}
-        <button class="btn btn-bare btn-sm ms-auto" aria-label="Close the entry" onClick=${close}><${Icon} name="x-lg" /></button>
-        ${isMoving && html`<${MoveDialog} entry=${entry} version=${version} onClose=${() => setMoving(false)} onMoved=${onRemoved} />`}
+        <button class="btn btn-bare btn-sm ms-auto" aria-label="Close the entry" onClick=${close}>
+            <${Icon} name="x-lg" /></button>
+        ${isMoving && html`<${MoveDialog} entry=${entry} version=${version} onClose=${() => setMoving(false)}
+            onMoved=${onRemoved} />`}
         ${isDeleting && html`<${FormDialog} title="Delete this entry?" label="Delete" isDangerous
             submit=${remove} onClose=${() => setDeleting(false)}>
             <p class="mb-0">“${entry.title}” goes to the archive, from where a curator can bring it back.
@@ -120,7 +129,8 @@ function Actions({ entry, version, onChange, onRemoved }) {
 function Details({ entry, version }) {
     const { createdUtc, updatedUtc, sourceUtc } = entry.timestamps;
     const rows = [
-        ["Tags", entry.tags?.length && html`<div class="actions">${entry.tags.map((tag) => html`<a class="chip" key=${tag} href=${hrefOf("entries", [projectOf(entry.id)], { tag })}>${tag}</a>`)}</div>`],
+        ["Tags", entry.tags?.length && html`<div class="actions">${entry.tags.map((tag) => html`<a class="chip"
+            key=${tag} href=${hrefOf("entries", [projectOf(entry.id)], { tag })}>${tag}</a>`)}</div>`],
         ["Keywords", entry.keywords?.join(", ")],
         ["Namespace", entry.namespace],
         ["Epic", [entry.epicSlug, entry.epicCase].filter(Boolean).join(" / ")],
@@ -138,6 +148,7 @@ function Details({ entry, version }) {
         ["Version", html`<code>${version}</code>`],
     ];
     return html`<div class="stack-sm"><dl class="facts">
-        ${rows.filter(([, value]) => value || value === 0).map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}
+        ${rows.filter(([, value]) => value || value === 0).map(([name, value]) => html`<dt>${name}</dt><dd>
+            ${value}</dd>`)}
     </dl><div><${CopyButton} text=${entry.id} label="Copy id" /></div></div>`;
 }

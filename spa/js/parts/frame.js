@@ -4,19 +4,28 @@ import { hrefOfPage, PAGES, pagesFor } from "../pages.js";
 import { go, hrefOf } from "../router.js";
 import { isAdmin, mayIn, projects, session, signOut } from "../session.js";
 import { choose, theme, THEMES } from "../theme.js";
+import { count } from "../formatting.js";
 import { useKeys } from "../keys.js";
+import { useEvery } from "../loading.js";
+import { countWaiting, waiting } from "../waiting.js";
 import { html, useEffect, useRef, useState } from "../view.js";
 import { Icon } from "./icon.js";
 import { KeysHelp } from "./keys_help.js";
 import { AccessChip, Select } from "./pieces.js";
 import { Toasts } from "./toasts.js";
 
+const COUNT_S = 20;
+const MOST_SHOWN = 999;
 const THEME_ICONS = { system: "circle-half", light: "sun", dark: "moon-stars" };
 
 export function Frame({ page, project, children }) {
     const [isMenuOpen, setMenuOpen] = useState(false);
     const [isHelpOpen, setHelpOpen] = useState(false);
-    useEffect(() => setMenuOpen(false), [page, project]);
+    useEffect(() => {
+        setMenuOpen(false);
+        countWaiting(project);
+    }, [page, project]);
+    useEvery(COUNT_S, () => countWaiting(project));
     useKeys("Everywhere", {
         "/": { does: "Search entries", run: () => focusSearch(page, project) },
         "?": { does: "Show these keys", run: () => setHelpOpen(true) },
@@ -53,12 +62,20 @@ function Menu({ page, project }) {
                     <a class="menu-item" href=${hrefOfPage(one, project)}
                         aria-current=${one.name === page ? "page" : undefined}>
                         <${Icon} name=${one.icon} />${one.title}
+                        <${Count} page=${one.name} />
                     </a>
                 </li>`)}
             </ul>
         </div>`)}
         <${Foot} />
     </nav>`;
+}
+
+function Count({ page }) {
+    const number = waiting.value[page] ?? 0;
+    return number > 0 && html`<span class=${`menu-count ${page === "problems" ? "bad" : ""}`}>
+        ${number > MOST_SHOWN ? `${count(MOST_SHOWN)}+` : count(number)}<span class="visually-hidden"> waiting</span>
+    </span>`;
 }
 
 function ProjectPicker({ page, project }) {

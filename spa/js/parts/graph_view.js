@@ -32,7 +32,8 @@ export function GraphView({ nodes, edges, onOpen }) {
     }, [nodes.length, edges.length, dark]);
     return html`<div>
         ${!isReady && html`<${Loading} what="Drawing" />`}
-        <div class="graph" ref=${host} role="img" aria-label=${`${nodes.length} entries and ${edges.length} links; the list says the same`}></div>
+        <div class="graph" ref=${host} role="img"
+            aria-label=${`${nodes.length} entries and ${edges.length} links; the list says the same`}></div>
     </div>`;
 }
 
@@ -53,20 +54,25 @@ function draw(cytoscape, container, { nodes, edges }) {
         container,
         elements: [
             ...nodes.map((node) => ({ data: {
-                id: node.id, hops: node.hops, label: shortened(node.title, 24), tone: tones[node.curationTier] ?? colour("--accent"),
+                id: node.id, hops: node.hops, label: shortened(node.title, 24),
+                tone: tones[node.curationTier] ?? colour("--accent"),
             } })),
-            ...edges.map((edge, at) => ({ data: { id: `edge-${at}`, source: edge.sourceId, target: edge.targetId, label: edge.type } })),
+            ...edges.map((edge, at) => ({ data: {
+                id: `edge-${at}`, source: edge.sourceId, target: edge.targetId, label: edge.type,
+            } })),
         ],
         style: [
             { selector: "node", style: {
-                "background-color": "data(tone)", label: nodes.length <= LABELLED ? "data(label)" : "", color: colour("--ink"),
+                "background-color": "data(tone)", color: colour("--ink"),
+                label: nodes.length <= LABELLED ? "data(label)" : "",
                 "font-size": 10, width: 14, height: 14, "text-valign": "bottom", "text-margin-y": 4,
             } },
             { selector: "node[hops = 0]", style: {
-                width: 26, height: 26, "font-weight": "bold", "text-valign": "top", "text-halign": "right", "text-margin-x": 4, "text-margin-y": -4,
+                width: 26, height: 26, "font-weight": "bold", "text-valign": "top", "text-halign": "right",
+                "text-margin-x": 4, "text-margin-y": -4,
             } },
             { selector: "edge", style: {
-                width: 1, "line-color": colour("--line-strong"), "target-arrow-color": colour("--line-strong"),
+                width: 1, "line-color": colour("--ink-soft"), "target-arrow-color": colour("--ink-soft"), opacity: .55,
                 "target-arrow-shape": "triangle", "arrow-scale": .7, "curve-style": "bezier",
                 label: edges.length <= LABELLED ? "data(label)" : "", "font-size": 8, color: colour("--ink-soft"),
             } },

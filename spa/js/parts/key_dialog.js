@@ -28,11 +28,15 @@ export function KeyDialog({ user, replaces, onClose, onDone }) {
             </div>
         </div></${Dialog}>`;
     }
-    return html`<${FormDialog} title=${replaces ? `Rotate a key of ${user}` : `New key for ${user}`} label="Make the key"
+    return html`<${FormDialog} title=${replaces ? `Rotate a key of ${user}` : `New key for ${user}`}
+        label="Make the key"
         submit=${submit} onClose=${onClose} onDone=${() => {}}>
-        <${Field} label="Label" hint="Where it is used, so that you know which one to revoke.">${(field) => html`<input ...${field}
-            class="form-control" maxlength="200" placeholder="laptop, Claude Code" value=${label} onInput=${(event) => setLabel(event.target.value)} />`}</${Field}>
+        <${Field} label="Label" hint="Where it is used, so that you know which one to revoke.">
+            ${(field) => html`<input ...${field}
+            class="form-control" maxlength="200" placeholder="laptop, Claude Code" value=${label}
+                onInput=${(event) => setLabel(event.target.value)} />`}</${Field}>
         <${Field} label="Ends" hint="Left empty, it works until it is revoked.">${(field) => html`<input ...${field}
-            class="form-control" type="datetime-local" value=${ends} onInput=${(event) => setEnds(event.target.value)} />`}</${Field}>
+            class="form-control" type="datetime-local" value=${ends}
+                onInput=${(event) => setEnds(event.target.value)} />`}</${Field}>
     </${FormDialog}>`;
 }

@@ -14,9 +14,11 @@ function Block({ block }) {
         case "list": return block.isOrdered
             ? html`<ol>${block.items.map((item) => html`<li><${Line} text=${item} /></li>`)}</ol>`
             : html`<ul>${block.items.map((item) => html`<li><${Line} text=${item} /></li>`)}</ul>`;
-        case "table": return html`<div class="table-wrap" tabindex="0" role="region" aria-label=${block.head.join(", ")}><table class="table-clean">
+        case "table": return html`<div class="table-wrap" tabindex="0" role="region"
+            aria-label=${block.head.join(", ")}><table class="table-clean">
             <thead><tr>${block.head.map((cell) => html`<th><${Line} text=${cell} /></th>`)}</tr></thead>
-            <tbody>${block.rows.map((row) => html`<tr>${row.map((cell) => html`<td><${Line} text=${cell} /></td>`)}</tr>`)}</tbody>
+            <tbody>${block.rows.map((row) => html`<tr>
+                ${row.map((cell) => html`<td><${Line} text=${cell} /></td>`)}</tr>`)}</tbody>
         </table></div>`;
         default: return html`<p><${Line} text=${block.text} /></p>`;
     }

@@ -26,8 +26,10 @@ export function MoveDialog({ entry, version, onClose, onMoved }) {
             onMoved();
         }
     };
-    return html`<${FormDialog} title="Move to another project" label=${isCopy ? "Copy" : "Move"} submit=${submit} onClose=${onClose}>
-        <${Field} label="To">${(field) => html`<${Select} ...${field} label=${undefined} value=${toProject} onPick=${setProject}
+    return html`<${FormDialog} title="Move to another project" label=${isCopy ? "Copy" : "Move"} submit=${submit}
+        onClose=${onClose}>
+        <${Field} label="To">
+            ${(field) => html`<${Select} ...${field} label=${undefined} value=${toProject} onPick=${setProject}
             options=${places.map(({ slug, name }) => [slug, name])} />`}</${Field}>
         <${Check} label="Leave this one here, and bring a copy there" value=${isCopy} onChange=${setCopy} />
     </${FormDialog}>`;

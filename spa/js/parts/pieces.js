@@ -89,7 +89,8 @@ export function Select({ label, value, options, onPick, isSmall, ...rest }) {
 
 export function Check({ label, value, onChange }) {
     return html`<label class="form-check">
-        <input class="form-check-input" type="checkbox" checked=${value} onChange=${(event) => onChange(event.target.checked)} />
+        <input class="form-check-input" type="checkbox" checked=${value}
+            onChange=${(event) => onChange(event.target.checked)} />
         <span class="form-check-label">${label}</span>
     </label>`;
 }

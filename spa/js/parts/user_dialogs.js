@@ -17,18 +17,22 @@ export function UserDialog({ user, version, onClose, onDone }) {
     const [tier, setTier] = useState(user?.tier ?? "writer");
     const submit = async () => {
         if (user) {
-            await api.admin("PUT", `users/${api.pathOf(user.name)}`, { body: { user: user.name, tier, ifVersion: version } });
+            await api.admin("PUT", `users/${api.pathOf(user.name)}`,
+                { body: { user: user.name, tier, ifVersion: version } });
         } else {
             await api.admin("POST", "users", { body: { user: name.trim(), tier } });
         }
         say(user ? `${name} is ${tier} now.` : `${name} is there. A key lets them in.`);
         onDone();
     };
-    return html`<${FormDialog} title=${user ? `Tier of ${user.name}` : "New user"} label=${user ? "Change tier" : "Create user"}
+    return html`<${FormDialog} title=${user ? `Tier of ${user.name}` : "New user"}
+        label=${user ? "Change tier" : "Create user"}
         isReady=${name.trim() !== ""} submit=${submit} onClose=${onClose}>
-        ${!user && html`<${Field} label="Name">${(field) => html`<input ...${field} class="form-control" autocomplete="off" required
+        ${!user && html`<${Field} label="Name">
+            ${(field) => html`<input ...${field} class="form-control" autocomplete="off" required
             value=${name} onInput=${(event) => setName(event.target.value)} />`}</${Field}>`}
-        <${Field} label="Tier" hint=${`With ${tier}: ${MEANINGS[tier]}. It holds in every project that is not private.`}>
+        <${Field} label="Tier"
+            hint=${`With ${tier}: ${MEANINGS[tier]}. It holds in every project that is not private.`}>
             ${(field) => html`<${Select} ...${field} label=${undefined} value=${tier} onPick=${setTier}
                 options=${TIERS.map((one) => [one, one])} />`}
         </${Field}>
@@ -48,14 +52,22 @@ export function ListingDialog({ user, onClose, onDone }) {
         say(`The projects of ${user.name} are changed.`);
         onDone();
     };
-    return html`<${FormDialog} title=${`Projects of ${user.name}`} label="Save" submit=${submit} onClose=${onClose} isReady=${projects.data !== null}>
-        <${Loaded} from=${projects} what="Loading projects">${(items) => html`<div class="field-grid">${items.map(({ slug, settings }) => html`
-            <${Field} key=${slug} label=${settings.name || slug} hint=${settings.private ? "Private: only who is listed." : undefined}>${(field) => html`
-                <${Select} ...${field} label=${undefined} value=${listed[slug] ?? UNLISTED} onPick=${(tier) => setListed({ ...listed, [slug]: tier })}
-                    options=${[[UNLISTED, settings.private ? "not listed: none" : `not listed: ${user.tier}`], ...TIERS.map((one) => [one, one])]} />`}
+    return html`<${FormDialog} title=${`Projects of ${user.name}`} label="Save" submit=${submit} onClose=${onClose}
+        isReady=${projects.data !== null}>
+        <${Loaded} from=${projects} what="Loading projects">
+            ${(items) => html`<div class="field-grid">${items.map(({ slug, settings }) => html`
+            <${Field} key=${slug} label=${settings.name || slug}
+                hint=${settings.private ? "Private: only who is listed." : undefined}>${(field) => html`
+                <${Select} ...${field} label=${undefined} value=${listed[slug] ?? UNLISTED}
+                    onPick=${(tier) => setListed({ ...listed, [slug]: tier })}
+                    options=${[[UNLISTED, unlistedIn(settings, user)], ...TIERS.map((one) => [one, one])]} />`}
             </${Field}>`)}</div>`}
         </${Loaded}>
     </${FormDialog}>`;
+}
+
+function unlistedIn(settings, user) {
+    return `not listed: ${settings.private ? "none" : user.tier}`;
 }
 
 /** Change one line of a project's list, which is read and written as a whole. */

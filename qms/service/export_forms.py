@@ -3,14 +3,15 @@
 import csv
 import hashlib
 import io
-from collections.abc import Callable, Mapping
+import json
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import msgspec
 
-from qms.cli import output
 from qms.domain.bodies import MAIN_FIELDS, Kind
 from qms.domain.entry import split_id
+from qms.telemetry.escapes import escape_json
 
 COLUMNS = (
     *("id", "kind", "title", "text", "tags", "keywords", "namespace", "priority"),
@@ -34,6 +35,16 @@ class Form(msgspec.Struct, frozen=True):
     foot: str = ""
     separator: str = ""
 
+    def page(self, entries: Sequence[Entry], *, is_first: bool, is_last: bool) -> str:
+        """Return the text of a part of an export: all parts together are the whole."""
+        texts = [
+            self.separator * bool(number or not is_first) + self.render(entry)
+            for number, entry in enumerate(entries)
+        ]
+        head = [self.head] if is_first and self.head else []
+        foot = [self.foot] if is_last and self.foot else []
+        return "".join(f"{text}\n" for text in [*head, *texts, *foot])
+
 
 def file_name(entry: Entry) -> str:
     """Return the name of a memory's own file, unlike any other's also where case is ignored."""
@@ -50,7 +61,7 @@ def as_markdown(entry: Entry) -> str:
     front |= {name: value for name, value in entry.items() if name not in _NOT_IN_FRONT}
     if rest := _beside_text(entry):
         front["body"] = rest
-    lines = [f"{name}: {output.json_line(value)}" for name, value in front.items()]
+    lines = [f"{name}: {_json_line(value)}" for name, value in front.items()]
     return "\n".join(["---", *lines, "---", "", text])
 
 
@@ -73,7 +84,7 @@ def _cell(value: Any) -> str:
         return ""
     if isinstance(value, list) and all(isinstance(item, str) for item in value):
         value = ", ".join(value)
-    shown = value if isinstance(value, str) else output.json_line(value)
+    shown = value if isinstance(value, str) else _json_line(value)
     return f"'{shown}" if shown.startswith(_FORMULA) else shown
 
 
@@ -92,9 +103,14 @@ def _beside_text(entry: Entry) -> dict[str, Any]:
     return {name: value for name, value in entry["body"].items() if name != main}
 
 
+def _json_line(value: Any) -> str:
+    """Return a value as JSON on one line, without characters that a terminal would obey."""
+    return escape_json(json.dumps(value, ensure_ascii=False))
+
+
 FORMS = {
-    "jsonl": Form(output.json_line),
-    "json": Form(output.json_line, head='{"entries": [', foot="]}", separator=","),
+    "jsonl": Form(_json_line),
+    "json": Form(_json_line, head='{"entries": [', foot="]}", separator=","),
     "markdown": Form(as_markdown, separator="\n"),
     "csv": Form(as_row, head=_row(list(COLUMNS))),
 }

@@ -1,0 +1,15 @@
+// Import and export: memories into a project and out of it, as files.
+
+import { mayIn } from "../session.js";
+import { html } from "../view.js";
+import { ExportCard } from "../parts/export_card.js";
+import { ImportCard } from "../parts/import_card.js";
+import { PageHead } from "../parts/pieces.js";
+
+export function Transfer({ project }) {
+    return html`<${PageHead} title="Import and export" about=${`Memories into ${project}, and out of it, as files.`} />
+    <div class="cards">
+        ${mayIn(project, "writer") && html`<${ImportCard} key=${`in ${project}`} project=${project} />`}
+        <${ExportCard} key=${`out ${project}`} project=${project} />
+    </div>`;
+}

@@ -1,0 +1,44 @@
+// Who may do what in a project: every user, the tier in its list, and what follows.
+
+import * as api from "../api.js";
+import { useLoaded } from "../loading.js";
+import { TIERS } from "../tiers.js";
+import { html, useState } from "../view.js";
+import { FormDialog } from "./dialog.js";
+import { AccessChip, Select } from "./pieces.js";
+import { Loaded, Notice } from "./states.js";
+import { say } from "./toasts.js";
+
+const UNLISTED = "";
+
+export function PermissionsDialog({ project: { slug }, onClose, onDone }) {
+    const path = `permissions/${api.pathOf(slug)}`;
+    const loaded = useLoaded(() => api.admin("GET", path), [slug]);
+    const [changes, setChanges] = useState({});
+    const submit = async () => {
+        const listed = loaded.data.items.map(({ user, listed: tier }) => [user, changes[user] ?? tier ?? UNLISTED]);
+        const permissions = Object.fromEntries(listed.filter(([, tier]) => tier !== UNLISTED));
+        await api.admin("PUT", path, { body: { permissions, ifVersion: loaded.data.version } });
+        say(`Permissions of ${slug} are changed.`);
+        await onDone();
+    };
+    return html`<${FormDialog} title=${`Permissions of ${slug}`} label="Save" submit=${submit} onClose=${onClose}
+        isReady=${loaded.data !== null && Object.keys(changes).length > 0}>
+        <${Loaded} from=${loaded} what="Loading permissions">
+            ${({ items, private: isPrivate }) => html`<div class="stack-sm">
+            ${isPrivate && html`<${Notice} icon="lock">Private: whoever is not listed cannot open it.</${Notice}>`}
+            <div class="table-wrap" tabindex="0" role="region" aria-label="Permissions"><table class="table-clean">
+                <thead><tr><th>User</th><th>In this project</th><th>May act as</th></tr></thead>
+                <tbody>${items.map((item) => html`<tr key=${item.user}>
+                    <td>${item.user}</td>
+                    <td><${Select} isSmall label=${`Tier of ${item.user}`}
+                        value=${changes[item.user] ?? item.listed ?? UNLISTED}
+                        options=${[[UNLISTED, "not listed"], ...TIERS.map((one) => [one, one])]}
+                        onPick=${(tier) => setChanges({ ...changes, [item.user]: tier })} /></td>
+                    <td>${item.user in changes ? html`<span class="text-soft">after saving</span>`
+                        : html`<${AccessChip} tier=${item.tier} />`}</td>
+                </tr>`)}</tbody>
+            </table></div>
+        </div>`}</${Loaded}>
+    </${FormDialog}>`;
+}
