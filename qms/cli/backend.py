@@ -31,6 +31,9 @@ class Backend(Protocol):
     def projects(self) -> list[str]:
         """Return the projects that the caller may see."""
 
+    def load(self) -> None:
+        """Have every store opened that can be; one that cannot is what health says of it."""
+
     def work_on(self) -> None:
         """Have what commands leave to be done in the background done from now on."""
 

@@ -12,9 +12,11 @@ from qms.cli.moments import moment_option, wire_text
 from qms.cli.progress import Progress
 from qms.cli.removing import is_wanted, removal_options
 from qms.cli.target import Asked, Session, open_session
-from qms.domain.errors import invalid
+from qms.domain.errors import NotFoundError, invalid
+from qms.upkeep.backups import PRE_RESTORE
 
 _FAILED = 1
+_LATEST = "latest"
 _PAUSE_S = 0.2
 _MODES = click.Choice(["full", "differential"])
 _UNDER_WAY = ("queued", "running")
@@ -96,7 +98,7 @@ def verify(asked: Asked, ids: tuple[str, ...]) -> None:
 
 
 @backups.command(cls=Verb, example="memoryctl backups restore default --at 2h --dry-run")
-@click.option("--id", "backup_id", metavar="ID", help="To this backup.")
+@click.option("--id", "backup_id", metavar="ID|latest", help="To this backup, or the latest.")
 @moment_option("--at", "at", is_past=True, help="To this moment; 2h means hours ago.")
 @removal_options
 @click.argument("named", metavar="[PROJECT]", required=False)
@@ -114,6 +116,8 @@ def restore(
         raise invalid("id", "is required, or --at with a moment in its place")
     with open_session(asked) as session:
         slug = named or session.project
+        if backup_id == _LATEST:
+            backup_id = _latest(session, slug)
         target = {"id": backup_id, "at": None if at is None else wire_text(at)}
         trial = session.administer("restoreBackup", project=slug, dryRun=True, **target)
         _show_difference(trial)
@@ -164,6 +168,17 @@ def _awaited(session: Session, ordered: list[Item]) -> list[Item]:
             time.sleep(_PAUSE_S)
     finally:
         progress.end()
+
+
+def _latest(session: Session, slug: str) -> str:
+    """Return the last backup that somebody, or the clock, asked for."""
+    found = session.administer("listBackups", project=slug)["items"]
+    made = [
+        one["id"] for one in found if not one["problem"] and not one["id"].startswith(PRE_RESTORE)
+    ]
+    if not made:
+        raise NotFoundError(f"there is no backup of {slug}", project=slug)
+    return str(made[-1])
 
 
 def _verified(session: Session, item: Item) -> Item:

@@ -42,6 +42,8 @@ class Client(msgspec.Struct, frozen=True, kw_only=True):
     entry: Callable[[Server], dict[str, Any]]
     instructions: str
     is_toml: bool = False
+    has_hooks: bool = False
+    """Whether it calls programs of ours when a session begins and ends."""
 
     def written(self, server: Server, text: str = "") -> str:
         """Return the client's file with the server in it and all else as it was.
@@ -51,27 +53,33 @@ class Client(msgspec.Struct, frozen=True, kw_only=True):
         """
         if self.is_toml:
             return put(text, (self.place, SERVER_NAME), self.entry(server))
-        values = _read_json(text)
+        values = read_json(text)
         servers = values.setdefault(self.place, {})
         if not isinstance(servers, dict):
-            raise _unreadable(f"{self.place} is no object")
+            raise unreadable(f"{self.place} is no object")
         servers[SERVER_NAME] = self.entry(server)
         return json.dumps(values, ensure_ascii=False, indent=2) + "\n"
 
 
-def _read_json(text: str) -> dict[str, Any]:
+def read_json(text: str) -> dict[str, Any]:
+    """Return the object of a client's file, an empty one when there is no file.
+
+    Raises:
+        InvalidInputError: it holds something else, or comments.
+    """
     if not text.strip():
         return {}
     try:
         values = json.loads(text.removeprefix("\ufeff"))
     except ValueError as error:
-        raise _unreadable(str(error)) from None
+        raise unreadable(str(error)) from None
     if not isinstance(values, dict):
-        raise _unreadable("it is no object")
+        raise unreadable("it is no object")
     return values
 
 
-def _unreadable(reason: str) -> InvalidInputError:
+def unreadable(reason: str) -> InvalidInputError:
+    """Return the refusal of a file that a client would not read either."""
     error = InvalidInputError(f"the file is not plain JSON: {reason}", field="write")
     error.add_note("without --write what belongs there is printed, to be put in by hand")
     return error
@@ -107,13 +115,13 @@ def _typed(server: Server) -> dict[str, Any]:
 def _bridged(server: Server) -> dict[str, Any]:
     """Return a program to start, for a client that speaks over standard input and output only."""
     arguments = ["bridge", "--url", server.url, "--project", server.project]
-    return {"command": _program(), "args": arguments, "env": {"QMS_KEY": server.key}}
+    return {"command": installed_program("qms"), "args": arguments, "env": {"QMS_KEY": server.key}}
 
 
-def _program() -> str:
-    # Clients with windows do not search the PATH of a shell.
-    beside = Path(sys.executable).with_name("qms.exe" if sys.platform == "win32" else "qms")
-    return str(beside) if beside.exists() else "qms"
+def installed_program(name: str) -> str:
+    """Return the path of one of our programs, since clients do not search the PATH of a shell."""
+    beside = Path(sys.executable).with_name(f"{name}.exe" if sys.platform == "win32" else name)
+    return str(beside) if beside.exists() else name
 
 
 CLIENTS = {
@@ -123,6 +131,7 @@ CLIENTS = {
         place="mcpServers",
         entry=_typed,
         instructions="CLAUDE.md",
+        has_hooks=True,
     ),
     "claude-desktop": Client(
         title="Claude Desktop",

@@ -7,6 +7,7 @@ import click
 
 from qms.cli import output
 from qms.cli.arguments import Verb, shared_options
+from qms.cli.client_hooks import hooks_file, with_hooks
 from qms.cli.clients import CLIENTS, Client, Server
 from qms.cli.keys import await_server, store_key
 from qms.cli.local import now
@@ -38,6 +39,12 @@ INSTRUCTIONS = """\
 @click.command(cls=Verb, example="memoryctl connect claude-code --project default --write")
 @click.argument("client", type=click.Choice(list(CLIENTS)))
 @click.option("--write", is_flag=True, help="Put it into the client's file, after a copy of it.")
+@click.option(
+    "--hooks/--no-hooks",
+    default=True,
+    show_default=True,
+    help="Whether Claude Code is also told what is known when it begins, and reminded to store.",
+)
 @click.option("--dry-run", is_flag=True, help="Only show what would be written, without a key.")
 @click.option(
     "--user",
@@ -47,7 +54,7 @@ INSTRUCTIONS = """\
     help="Whose key it gets; a writer when there is none of that name.",
 )
 @shared_options
-def connect(asked: Asked, client: str, write: bool, dry_run: bool, user: str) -> None:
+def connect(asked: Asked, client: str, write: bool, hooks: bool, dry_run: bool, user: str) -> None:
     """Connect a client: make its key, try it, print or write its settings and what to tell it."""
     chosen = CLIENTS[client]
     path = chosen.file()
@@ -57,13 +64,28 @@ def connect(asked: Asked, client: str, write: bool, dry_run: bool, user: str) ->
     # Before there is a key: a file that cannot be changed is to cost nothing.
     shown = chosen.written(Server(url=url, project=project, key=PLACEHOLDER), before)
     answer: dict[str, Any] = {"client": client, "path": str(path), "instructions": INSTRUCTIONS}
+    # A hook works on the root of this machine: from afar it would need the key on its line.
+    hooked = _hooked(root, project, write=write) if hooks and chosen.has_hooks and root else None
     if not dry_run:
         server = Server(url=url, project=project, key=_key(asked, root, user, client))
         answer["tools"] = _try(server, must_answer=root is None or running_url(root) is not None)
         shown = chosen.written(server, before)
         if write:
             answer["backup"] = _write(path, before, shown)
+            if hooked:
+                hooked["backup"] = _write(hooks_file(), hooked.pop("before"), hooked["settings"])
+    if hooked:
+        hooked.pop("before", None)
+        answer["hooks"] = hooked
     _show(asked, chosen, {**answer, "written": write and not dry_run, "settings": shown})
+
+
+def _hooked(root: Path, project: str, *, write: bool) -> dict[str, Any]:
+    """Return what the file of hooks is, and what it would become."""
+    path = hooks_file()
+    before = _read(path) if write else ""
+    settings = with_hooks(before, root, project)
+    return {"path": str(path), "before": before, "settings": settings}
 
 
 def _address(asked: Asked, root: Path | None) -> str:
@@ -146,14 +168,16 @@ def _show(asked: Asked, client: Client, answer: dict[str, Any]) -> None:
     if asked.as_json:
         output.answer(answer)
         return
+    for file in (answer, answer.get("hooks")):
+        if file and answer["written"]:
+            output.line(file["path"])
+            if file["backup"]:
+                output.note(f"the file as it was: {file['backup']}")
+        elif file:
+            output.note(f"belongs into {file['path']}, or pass --write:")
+            output.text(file["settings"].rstrip("\n"))
     if answer["written"]:
-        output.line(answer["path"])
-        if answer["backup"]:
-            output.note(f"the file as it was: {answer['backup']}")
         output.note(f"start {client.title} anew to have it read the file")
-    else:
-        output.note(f"belongs into {answer['path']}, or pass --write:")
-        output.text(answer["settings"].rstrip("\n"))
     output.note(
         f"for {client.instructions}, so that the agent recalls first and stores at the end:"
     )

@@ -1,21 +1,29 @@
 """`memoryctl doctor`: what is wrong on this machine, and what to do about it."""
 
 from pathlib import Path
+from typing import assert_never
 
 import click
 import msgspec
 
 from qms.cli import output
 from qms.cli.arguments import Verb, shared_options
-from qms.cli.examining import Finding, examine
+from qms.cli.examining import Finding, Remedy, examine
+from qms.cli.local import now
 from qms.cli.target import Asked, checked_root
-from qms.domain.errors import UnavailableError, invalid
+from qms.domain.errors import QmsError, UnavailableError, invalid
+from qms.fsio.disk import Disk
+from qms.service.configuration import Configuration
 
 _OWNER_ONLY = 0o600
 
 
 @click.command(cls=Verb, example="memoryctl doctor --fix")
-@click.option("--fix", is_flag=True, help="Close to others what only the owner is to read.")
+@click.option(
+    "--fix",
+    is_flag=True,
+    help="Do what can be done without a risk: rights, missing folders, keys written as text.",
+)
 @shared_options
 def doctor(asked: Asked, fix: bool) -> None:
     """Look for what commonly goes wrong, and say what to do; exit code 6 when something must be."""
@@ -35,11 +43,28 @@ def doctor(asked: Asked, fix: bool) -> None:
 
 def _mended(finding: Finding) -> Finding:
     """Return a finding after what can safely be done about it was done."""
-    if not finding.opens_to_others:
+    if finding.remedy is None:
         return finding
-    Path(finding.opens_to_others).chmod(_OWNER_ONLY)
+    try:
+        for target in finding.targets:
+            _mend(finding.remedy, Path(target))
+    except (OSError, QmsError) as error:
+        output.warning(f"{finding.check} could not be mended: {error}")
+        return finding
     output.note(f"done: {finding.fix}")
     return Finding(check=finding.check)
+
+
+def _mend(remedy: Remedy, target: Path) -> None:
+    match remedy:
+        case Remedy.CLOSE:
+            target.chmod(_OWNER_ONLY)
+        case Remedy.MAKE_FOLDER:
+            target.mkdir(parents=True)
+        case Remedy.SEAL_KEYS:
+            Configuration(target, Disk(), now).load(makes_admin=False)
+        case _:
+            assert_never(remedy)
 
 
 def _show(finding: Finding) -> None:

@@ -8,6 +8,8 @@ import sysconfig
 import tempfile
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+from itertools import islice
 from pathlib import Path
 
 import msgspec
@@ -18,18 +20,31 @@ from qms.cli.target import Asked, running_url
 from qms.config.addresses import parse_listen
 from qms.config.settings import Settings
 from qms.config.toml_file import parse
+from qms.config.toml_text import TomlText
 from qms.domain.errors import InvalidInputError, NotAuthenticatedError, QmsError
 from qms.inference.choose import HASH_SETTING, model_folders
 from qms.inference.manifest import Refused, verify_model
 from qms.runtime.root import CONFIGURATION_NAME, LOCK_PLACE
+from qms.telemetry.logs import LOG_PLACE
 
 INOTIFY = Path("/proc/sys/fs/inotify")
 LEAST_WATCHES = 8192
 LEAST_INSTANCES = 64
 
+_PRIVATE = frozenset({".jsonl", ".log", ".wal", ".json", ".toml"})
+_MAX_FILES = 10_000
+_SHOWN = 3
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 _AHEAD = timedelta(minutes=5)
 _NOBODY_EARLIER = datetime(2025, 1, 1, tzinfo=UTC)
+
+
+class Remedy(StrEnum):
+    """What can be done without a risk: nothing is lost by it."""
+
+    CLOSE = "closeToOthers"
+    MAKE_FOLDER = "makeFolder"
+    SEAL_KEYS = "sealKeys"
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -39,8 +54,9 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     problem: str = ""
     fix: str = ""
     is_fatal: bool = True
-    opens_to_others: str = ""
-    """A file that doctor can close to others by itself."""
+    remedy: Remedy | None = None
+    """What doctor can do by itself, to each of `targets`."""
+    targets: list[str] = []
 
 
 def examine(root: Path, asked: Asked) -> Iterator[Finding]:
@@ -52,11 +68,20 @@ def examine(root: Path, asked: Asked) -> Iterator[Finding]:
     url = running_url(root)
     if url is not None:
         yield _key(url, asked.server_key or read_key(root))
-    elif settings is not None:
-        yield from (_port(address) for address in settings.global_.listen)
     if settings is not None:
-        yield _model(root, settings)
+        yield from _by_settings(root, settings, is_running=url is not None)
     yield from (_clock(root), _inotify(INOTIFY), _python())
+
+
+def _by_settings(root: Path, settings: Settings, *, is_running: bool) -> Iterator[Finding]:
+    if not is_running:
+        yield from (_port(address) for address in settings.global_.listen)
+        yield _plain_keys(root / CONFIGURATION_NAME)
+    places = (settings.storage_folder(root), settings.backup_folder(root))
+    for name, place in zip(("stores", "backups"), places, strict=True):
+        yield _place(name, place)
+    yield _private([*places, root / LOG_PLACE.parent])
+    yield _model(root, settings)
 
 
 def _folder(root: Path) -> Finding:
@@ -87,8 +112,64 @@ def _mode(path: Path) -> Finding:
         check=name,
         problem="others may read it",
         fix=f"chmod 600 {path}",
-        opens_to_others=str(path),
+        remedy=Remedy.CLOSE,
+        targets=[str(path)],
     )
+
+
+def _private(folders: list[Path]) -> Finding:
+    """Look for memories and logs that others may read, as editors leave them that save anew."""
+    check = "rights on memories"
+    if os.name != "posix":
+        return Finding(check=check)
+    files = (path for folder in folders for path in folder.rglob("*") if _is_private(path))
+    exposed = [str(path) for path in islice(files, _MAX_FILES) if path.stat().st_mode & _OTHERS]
+    if not exposed:
+        return Finding(check=check)
+    shown = f"{exposed[0]} and {len(exposed) - 1:,} more" if exposed[1:] else exposed[0]
+    return Finding(
+        check=check,
+        problem=f"others may read {shown}",
+        fix=f"chmod 600 {' '.join(exposed[:_SHOWN])}{' …' if exposed[_SHOWN:] else ''}",
+        is_fatal=False,
+        remedy=Remedy.CLOSE,
+        targets=exposed,
+    )
+
+
+def _is_private(path: Path) -> bool:
+    return path.suffix in _PRIVATE and path.is_file() and not path.is_symlink()
+
+
+def _plain_keys(path: Path) -> Finding:
+    users = TomlText(path.read_text(encoding="utf-8")).values().get("users", {})
+    named = [name for name, user in users.items() if user.get("apiKey")]
+    if not named:
+        return Finding(check="keys")
+    return Finding(
+        check="keys",
+        problem=f"a key of {', '.join(named)} stands in the configuration as text",
+        fix="start the server, or pass --fix: it is replaced by its hash",
+        is_fatal=False,
+        remedy=Remedy.SEAL_KEYS,
+        targets=[str(path)],
+    )
+
+
+def _place(name: str, folder: Path) -> Finding:
+    """Look whether a folder is there, or can be made when it is needed."""
+    if not folder.exists() and not folder.parent.exists():
+        return Finding(
+            check=name,
+            problem=f"there is no {folder.parent}",
+            fix=f"mkdir -p {folder}; if it is on another disk, mount that first",
+            remedy=Remedy.MAKE_FOLDER,
+            targets=[str(folder)],
+        )
+    if os.access(folder if folder.exists() else folder.parent, os.W_OK | os.X_OK):
+        return Finding(check=name)
+    fix = f"give this user the right to write there: chmod u+w {folder}"
+    return Finding(check=name, problem=f"{folder} cannot be written", fix=fix)
 
 
 def _key(url: str, key: str | None) -> Finding:

@@ -1,37 +1,22 @@
-"""`memoryctl import`: the memories of an export, a folder or another server, stored once."""
+"""`memoryctl import`: the memories of an export, a folder or an archive, stored once."""
 
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO
 
 import click
 import msgspec
 
 from qms.cli import output
 from qms.cli.arguments import Verb, shared_options
-from qms.cli.listing import pages
-from qms.cli.shortfalls import Shortfalls
+from qms.cli.importing_run import Manner, Outcome, Present, run
+from qms.cli.progress import Progress
 from qms.cli.target import Asked, Session, open_session
-from qms.domain.entry import Document
 from qms.domain.errors import invalid
-from qms.ingest.importers.formats import ImportFormat, read_memories
-from qms.ingest.importers.items import Broken, Found, Item, restamped
-from qms.ingest.importers.markdown import read_markdown
+from qms.ingest.exports import Export, open_export
+from qms.ingest.importers.formats import FORMATS, Wanted, check_names
 
-FORMATS = tuple(form.value for form in ImportFormat)
-BATCH_ENTRIES = 200
-BATCH_BYTES = 4 * 1024 * 1024
-
-
-class Outcome(Shortfalls, kw_only=True, rename="camel"):
-    """What became of an import, as `--json` prints it."""
-
-    dry_run: bool
-    found: int = 0
-    imported: int = 0
-    known: int = 0
-    """Entries whose id was there, or that are the same as one that is."""
+SHOWN_ALIKE = 10
 
 
 @click.command(
@@ -39,122 +24,119 @@ class Outcome(Shortfalls, kw_only=True, rename="camel"):
 )
 @click.argument("path", metavar="PATH", type=click.Path(path_type=Path))
 @click.option(
-    "--format", "form", type=click.Choice(FORMATS), required=True, help="What wrote the file."
+    "--format", "form", type=click.Choice(list(FORMATS)), required=True, help="What wrote the file."
 )
 @click.option("--dry-run", is_flag=True, help="Only say what would be stored.")
+@click.option("--all-or-nothing", is_flag=True, help="Store nothing when anything is broken.")
 @click.option(
     "--map",
-    "columns",
-    metavar="FIELD=COLUMN",
+    "names",
+    metavar="FIELD=NAME",
     multiple=True,
-    help="In a csv, the column of a field; may be repeated.",
+    help="What a column, or a field of front matter or JSON, stands for; may be repeated.",
 )
 @click.option("--trust-source", is_flag=True, help="Keep the authors that the file names.")
+@click.option(
+    "--exact", is_flag=True, help="Keep authors and times too; jsonl and json, by admins."
+)
 @shared_options
 def import_memories(
     asked: Asked,
     path: Path,
     form: str,
     dry_run: bool,
-    columns: tuple[str, ...],
+    all_or_nothing: bool,
+    names: tuple[str, ...],
     trust_source: bool,
+    exact: bool,
 ) -> None:
-    """Store the memories of a file or folder; what is there already is left as it is."""
-    _check(path, form, columns)
-    outcome = Outcome(dry_run=dry_run)
-    with open_session(asked) as session:
-        items = _read(path, form, session.project, read_columns(columns))
-        for batch in _batches(_new(items, _known_ids(session), outcome), trust_source):
-            _store(session, batch, outcome)
+    """Store the memories of a file, folder or archive; what is there already is left as it is.
+
+    An import that was cut off goes on where it was when it is called again.
+    """
+    given = read_names(names)
+    _check(path, form, given, exact=exact)
+    manner = Manner(trusts_source=trust_source, is_exact=exact, is_dry=dry_run)
+    with open_session(asked) as session, open_export(path, FORMATS[form].files) as export:
+        wanted = Wanted(project=session.project, now=datetime.now(UTC), names=given)
+        work = _Work(session, export, form, wanted)
+        outcome = work.done(_dry(manner) if all_or_nothing else manner)
+        if all_or_nothing and not dry_run and not outcome.problems:
+            outcome = work.done(manner)
     if not outcome.found and not outcome.problems:
         raise invalid("path", f"{path} holds nothing of the format {form}")
     _report(outcome, as_json=asked.as_json)
 
 
-def read_columns(given: Iterable[str]) -> dict[str, str]:
-    """Return which column each field stands in.
+class _Work:
+    """One export and one project, which may be gone through more than once."""
+
+    def __init__(self, session: Session, export: Export, form: str, wanted: Wanted) -> None:
+        self._session = session
+        self._export = export
+        self._form = FORMATS[form]
+        self._wanted = wanted
+        self._present = Present.of(session)
+
+    def done(self, manner: Manner) -> Outcome:
+        """Return what became of everything in the export."""
+        outcome = Outcome(dry_run=manner.is_dry)
+        outcome.mapping = self._wanted.taken
+        self._wanted.taken.update({name: field for field, name in self._wanted.names.items()})
+        self._export.read_bytes = 0
+        progress = Progress()
+        total = self._export.total_bytes * self._form.passes
+        try:
+            items = self._form.read(self._export, self._wanted)
+            for _ in run(items, self._session, manner, self._present.copy(), outcome):
+                progress.show("import", self._export.read_bytes, total)
+        finally:
+            progress.end()
+        return outcome
+
+
+def read_names(given: Iterable[str]) -> dict[str, str]:
+    """Return what the file calls each field.
 
     Raises:
-        InvalidInputError: one is not FIELD=COLUMN.
+        InvalidInputError: one is not FIELD=NAME.
     """
     pairs = [pair.partition("=") for pair in given]
     if bad := next((pair for pair in pairs if not (pair[0] and pair[2])), None):
-        raise invalid("map", f"{''.join(bad)[:64]!r} is not FIELD=COLUMN")
-    return {field: column for field, _, column in pairs}
+        raise invalid("map", f"{''.join(bad)[:64]!r} is not FIELD=NAME")
+    return {field: name for field, _, name in pairs}
 
 
-def _check(path: Path, form: str, columns: tuple[str, ...]) -> None:
-    if columns and form != "csv":
-        raise invalid("map", "is for --format csv: the other formats name their fields")
-    if not (path.is_file() or (form == "markdown" and path.is_dir())):
-        raise invalid("path", f"{path} is no file" + (" or folder" if form == "markdown" else ""))
+def _check(path: Path, form: str, names: dict[str, str], *, exact: bool) -> None:
+    check_names(form, names)
+    if exact and (names or not FORMATS[form].is_exact):
+        raise invalid("exact", "is for jsonl and json as this server writes them")
+    if not path.is_file() and not path.is_dir():
+        raise invalid("path", f"{path} is no file or folder")
 
 
-def _new(items: Iterator[Item], known: set[str], outcome: Outcome) -> Iterator[Found]:
-    """Yield what the project does not have yet, and count the rest."""
-    for item in items:
-        if isinstance(item, Broken):
-            outcome.complain(str(item))
-            continue
-        outcome.found += 1
-        if item.document.get("id") in known:
-            outcome.known += 1
-        else:
-            yield item
-
-
-def _batches(items: Iterator[Found], trust_source: bool) -> Iterator[list[Found]]:
-    batch: list[Found] = []
-    size = 0
-    for item in items:
-        document = restamped(item.document, trusts_source=trust_source)
-        batch.append(Found(item.place, document))
-        size += len(msgspec.json.encode(document))
-        if len(batch) >= BATCH_ENTRIES or size >= BATCH_BYTES:
-            yield batch
-            batch, size = [], 0
-    if batch:
-        yield batch
-
-
-def _read(path: Path, form: str, project: str, columns: dict[str, str]) -> Iterator[Item]:
-    def open_file() -> IO[bytes]:
-        return path.open("rb")
-
-    if form == ImportFormat.MARKDOWN:
-        return read_markdown(path, project)
-    return read_memories(
-        open_file,
-        ImportFormat(form),
-        project=project,
-        name=path.name,
-        columns=columns,
-        now=datetime.now(UTC),
-    )
-
-
-def _known_ids(session: Session) -> set[str]:
-    """Return the local ids of everything that the project holds."""
-    found = pages(session, {"include": "ids", "sort": "created"})
-    return {item["id"].partition(":")[2] for page in found for item in page["items"]}
-
-
-def _store(session: Session, batch: list[Found], outcome: Outcome) -> None:
-    entries: list[Document] = [item.document for item in batch]
-    request = {"entries": entries, "dryRun": outcome.dry_run}
-    answer = session.call(session.project, "bulkImport", request)
-    outcome.imported += answer["imported"] + answer["updated"]
-    outcome.known += answer["skipped"] - len(answer["errors"])
-    for fault in answer["errors"]:
-        outcome.complain(f"{batch[fault['index']].place}: {fault['message']}")
+def _dry(manner: Manner) -> Manner:
+    return msgspec.structs.replace(manner, is_dry=True)
 
 
 def _report(outcome: Outcome, *, as_json: bool) -> None:
     if as_json:
         output.answer(msgspec.to_builtins(outcome))
+    for line in _lines(outcome):
+        output.note(line)
+    outcome.end()
+
+
+def _lines(outcome: Outcome) -> Iterator[str]:
+    for name, field in outcome.mapping.items():
+        if name != field:
+            yield f"{name} was taken for {field}"
+    for one in outcome.alike[:SHOWN_ALIKE]:
+        yield f"{one.place}: {one.title!r} is also the title of {one.like}"
+    if outcome.alike_count > SHOWN_ALIKE:
+        yield f"and {outcome.alike_count - SHOWN_ALIKE:,} more with a title that is there"
     done = "would be stored" if outcome.dry_run else "stored"
-    output.note(
+    yield (
         f"{outcome.found:,} memories read; {outcome.imported:,} {done},"
         f" {outcome.known:,} were there already"
     )
-    outcome.end()

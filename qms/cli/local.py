@@ -1,5 +1,6 @@
 """memoryctl on the files of a stopped server: the same commands, as the owner of the machine."""
 
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -8,7 +9,7 @@ import msgspec
 
 from qms.codec.lines import read_strictly
 from qms.domain.access import LOCAL_ADMIN
-from qms.domain.errors import InvalidInputError
+from qms.domain.errors import InvalidInputError, QmsError
 from qms.fsio.disk import Disk
 from qms.runtime.build import OpenRoot, open_root
 from qms.service.answers import Rendered, Spoken
@@ -60,6 +61,13 @@ class Local:
     def projects(self) -> list[str]:
         """Return every project of the root."""
         return list(self._services.settings.endpoints)
+
+    def load(self) -> None:
+        """Open every store; a failure is kept for health to tell."""
+        catalog = self._opened.runtime.catalog
+        for project in catalog.projects:
+            with suppress(QmsError):
+                catalog.get(project)
 
     def work_on(self) -> None:
         """Let the librarian work, as on a server."""

@@ -106,6 +106,9 @@ class Remote:
             case _:
                 raise _error(answer, status, self._url)
 
+    def load(self) -> None:
+        """Do nothing: a server loads its stores by itself."""
+
     def work_on(self) -> None:
         """Do nothing: a server works by itself."""
 

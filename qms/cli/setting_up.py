@@ -1,5 +1,6 @@
 """`memoryctl init`, `status` and `config`: a root is made, looked at, and checked."""
 
+import time
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from qms.service.configuration import FIRST_ADMIN, key_record, new_key
 from qms.service.health import Status
 
 KEY_LABEL = "memoryctl"
+PAUSE_S = 0.2
 
 
 @click.command(cls=Verb, example="memoryctl init --root ~/memory")
@@ -52,12 +54,17 @@ def _make(root: Path) -> Path:
     return path
 
 
-@click.command(cls=Verb, example="memoryctl status --json")
+@click.command(cls=Verb, example="memoryctl status --wait")
+@click.option("--wait", is_flag=True, help="Until every store is loaded.")
 @shared_options
-def status(asked: Asked) -> None:
+def status(asked: Asked, wait: bool) -> None:
     """Show how the server or the root is: stores, embedder, problems; exit code 6 when unwell."""
     with open_session(asked) as session:
+        session.backend.load()
         found = session.call(session.project, "health", {})
+        while wait and found["status"] == Status.LOADING:
+            time.sleep(PAUSE_S)
+            found = session.call(session.project, "health", {})
     if asked.as_json:
         output.answer(found)
     else:

@@ -25,6 +25,7 @@ SHARED_SLUG = "shared"
 
 Count = Annotated[int, msgspec.Meta(ge=0, le=1_000_000_000)]
 Megabytes = Annotated[int, msgspec.Meta(ge=1, le=10_000)]
+Days = Annotated[int, msgspec.Meta(ge=1, le=3650)]
 Kept = Annotated[int, msgspec.Meta(ge=1, le=10_000)]
 Threads = Annotated[int, msgspec.Meta(ge=0, le=1024)]
 PollSeconds = Annotated[float, msgspec.Meta(ge=0.05, le=3600)]
@@ -146,6 +147,7 @@ class GlobalSettings(_Section, frozen=True):
     backup_root: Name = "Backups"
     log_level: LogLevel = LogLevel.INFO
     log_max_megabytes: Megabytes = 20
+    log_max_days: Days = 30
     log_keep: Kept = 5
     poll_seconds: PollSeconds = 5
     debounce_milliseconds: Milliseconds = 150

@@ -103,6 +103,7 @@ def _follow_log_settings(opened: OpenRoot) -> None:
                 level=values.log_level,
                 file=folder / logs.LOG_PLACE,
                 max_bytes=values.log_max_megabytes * MEGABYTE,
+                max_days=values.log_max_days,
                 keep=values.log_keep,
             )
         )

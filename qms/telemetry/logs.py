@@ -12,6 +12,7 @@ import re
 import sys
 import traceback
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TextIO
@@ -27,6 +28,8 @@ MAX_FIELD_CHARS = 4096
 """A longer field or message is cut: a log line is for reading."""
 
 MAX_TRACEBACK_LINES = 200
+
+_DAY_S = 86_400.0
 
 _MAX_DEPTH = 4
 """Deeper containers are printed as text."""
@@ -50,6 +53,7 @@ class LogOptions(msgspec.Struct, frozen=True, kw_only=True):
     level: str = "info"
     file: Path | None = None
     max_bytes: int = 20 * 1024 * 1024
+    max_days: int = 30
     keep: int = 5
 
 
@@ -110,12 +114,21 @@ class _Console(logging.StreamHandler[TextIO]):
 
 
 class _RollingFile(logging.handlers.RotatingFileHandler):
-    """Writes JSON lines to a file that is set aside when it is full."""
+    """Writes JSON lines to a file that is set aside when it is full or old.
 
-    def __init__(self, path: Path, *, max_bytes: int, keep: int) -> None:
+    What was set aside is removed when there is too much of it, or when all of it is too old.
+    """
+
+    def __init__(self, path: Path, options: "LogOptions") -> None:
         self._loss = _LossReport("the log file")
+        self._max_age_s = options.max_days * _DAY_S
+        self._began: float | None = None
         super().__init__(
-            path, maxBytes=max_bytes, backupCount=max(1, keep), encoding="utf-8", delay=True
+            path,
+            maxBytes=options.max_bytes,
+            backupCount=max(1, options.keep),
+            encoding="utf-8",
+            delay=True,
         )
         self.setFormatter(JsonFormatter())
 
@@ -123,15 +136,40 @@ class _RollingFile(logging.handlers.RotatingFileHandler):
         super().flush()
         self._loss.kept()
 
+    def shouldRollover(self, record: logging.LogRecord) -> bool:  # noqa: N802 - inherited
+        if self._began is None:
+            self._began = _first_moment(Path(self.baseFilename)) or record.created
+            self._remove_old(record.created)
+        is_old = record.created - self._began > self._max_age_s
+        return is_old or bool(super().shouldRollover(record))
+
     def doRollover(self) -> None:  # noqa: N802 - inherited
         try:
             super().doRollover()
         except PermissionError:
             # Windows, while somebody reads the file: it grows on until they are done.
             return
+        self._began = None
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: ARG002, N802 - inherited
         self._loss.lost()
+
+    def _remove_old(self, now: float) -> None:
+        for number in range(1, self.backupCount + 1):
+            path = Path(f"{self.baseFilename}.{number}")
+            with suppress(OSError):
+                if now - path.stat().st_mtime > self._max_age_s:
+                    path.unlink()
+
+
+def _first_moment(path: Path) -> float | None:
+    """Return when the first line of a log file was written."""
+    try:
+        with path.open(encoding="utf-8") as file:
+            fields = json.loads(file.readline(MAX_FIELD_CHARS))
+        return datetime.fromisoformat(fields["time"]).timestamp()
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
 
 
 _installed: list[logging.Handler] = []
@@ -155,7 +193,7 @@ def configure(options: LogOptions, stream: TextIO | None = None) -> None:
         handlers.append(_Console(console))
     if options.file is not None:
         options.file.parent.mkdir(parents=True, exist_ok=True)
-        handlers.append(_RollingFile(options.file, max_bytes=options.max_bytes, keep=options.keep))
+        handlers.append(_RollingFile(options.file, options))
     reset()
     root = logging.getLogger()
     root.setLevel(level)

@@ -48,3 +48,16 @@ def test_a_restore_names_what_it_needs(files: Terminal) -> None:
     assert files("backups", "restore", "default", "--id", "../x", "--yes").code == 4
     assert files("backup", "default", "--all").code == 2
     assert files("backups", "verify", "20260301T030000000000Z").code == 2
+
+
+def test_the_latest_backup_is_the_last_that_was_asked_for(files: Terminal) -> None:
+    none = files("backups", "restore", "default", "--id", "latest", "--yes")
+    kept = files.remember("the kettle is blue", "--title", "kettle")
+    files.ok("backup", "default", "--wait")
+
+    for _ in range(2):  # the second time a copy of what was there is the newest
+        files.ok("delete", kept, "--yes")
+        files.ok("backups", "restore", "default", "--id", "latest", "--yes")
+
+    assert none.code == 4
+    assert "the kettle is blue" in files.ok("get", kept).out

@@ -114,3 +114,48 @@ def test_the_systems_own_python_is_named(
     monkeypatch.setattr(sys, "prefix", sys.base_prefix)
 
     assert "PEP 668" in problems(files)["python"]["problem"]
+
+
+def test_memories_that_others_may_read_are_closed(files: Terminal) -> None:
+    files.remember("one")
+    path = files.entries_file()
+    path.chmod(0o644)
+
+    found = problems(files)["rights on memories"]
+
+    assert str(path) in found["fix"]
+    assert "rights on memories" not in problems(files, "--fix")
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert "one" in path.read_text(encoding="utf-8")
+
+
+def test_a_key_that_stands_as_text_is_replaced_by_its_hash(files: Terminal) -> None:
+    path = files.root / "QuickMemoryServer.toml"
+    text = path.read_text(encoding="utf-8")
+    key = "a-key-of-my-own-choice"
+    path.write_text(f'{text}\n[users.joe]\ntier = "reader"\napiKey = "{key}"\n', encoding="utf-8")
+
+    assert "joe" in problems(files)["keys"]["problem"]
+    assert "keys" not in problems(files, "--fix")
+    assert key not in path.read_text(encoding="utf-8")
+    assert files.ok("keys", "list", "--user", "joe", "--json").json["items"]
+
+
+def test_a_folder_that_is_missing_is_made(files: Terminal, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "disk" / "backups"
+    files.edit_settings('backupRoot = "Backups"', f'backupRoot = "{elsewhere.as_posix()}"')
+
+    assert "mkdir" in problems(files)["backups"]["fix"]
+    assert "backups" not in problems(files, "--fix")
+    assert elsewhere.is_dir()
+
+
+def test_what_cannot_be_mended_is_said(files: Terminal, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    inside = tmp_path / "file" / "disk" / "backups"
+    files.edit_settings('backupRoot = "Backups"', f'backupRoot = "{inside.as_posix()}"')
+
+    done = files("doctor", "--fix")
+
+    assert done.code == 6
+    assert "could not be mended" in done.err

@@ -1,12 +1,17 @@
 """`memoryctl import` of the files of other servers."""
 
+import io
 import json
+import tarfile
+import zipfile
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from qms.cli.importing_run import BATCH_ENTRIES
 from tests.cli.conftest import Terminal
+from tests.support.cutting_proxy import CuttingProxy
 
 
 def write(path: Path, *values: Any) -> str:
@@ -79,7 +84,7 @@ def test_a_file_that_is_not_there_is_named(files: Terminal, tmp_path: Path) -> N
     done = files("import", str(tmp_path / "nothing"), "--format", "jsonl")
 
     assert done.code == 2
-    assert "is no file" in done.err
+    assert "is no file or folder" in done.err
 
 
 def test_a_file_of_another_format_is_refused(files: Terminal, tmp_path: Path) -> None:
@@ -145,3 +150,108 @@ def test_a_broken_json_export_names_the_place_and_keeps_the_rest(
     done = files("import", str(path), "--format", "json", "--json")
 
     assert (done.code, done.json["imported"], done.json["problemCount"]) == (2, 1, 2)
+
+
+def pack(path: Path, **texts: str) -> str:
+    """Make an archive of the kind that its name says."""
+    data = {name: text.encode() for name, text in texts.items()}
+    if path.suffix == ".zip":
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as packed:
+            for name, content in data.items():
+                packed.writestr(name, content)
+        return str(path)
+    with tarfile.open(path, "w:gz") as tar:
+        for name, content in data.items():
+            info = tarfile.TarInfo(name)
+            info.size = len(content)
+            tar.addfile(info, io.BytesIO(content))
+    return str(path)
+
+
+@pytest.mark.parametrize("name", ["notes.zip", "notes.tar.gz", "notes.tgz"])
+def test_an_archive_is_read_like_its_folder(files: Terminal, tmp_path: Path, name: str) -> None:
+    texts = {"notes/b.md": "To [[a]]", "notes/a.md": "# A\n\nFirst", "picture.png": "no"}
+    path = pack(tmp_path / name, **texts)
+
+    done = files.ok("import", path, "--format", "markdown", "--json").json
+
+    assert done["imported"] == 2
+    (note,) = files.ok("search", "To", "--include", "full", "--json").json["results"][:1]
+    assert note["entry"]["relations"][0]["type"] == "mentions"
+    assert sorted(one.name for one in tmp_path.iterdir()) == [name, "root", "work"]
+
+
+def test_a_place_in_an_archive_names_its_file(files: Terminal, tmp_path: Path) -> None:
+    path = pack(
+        tmp_path / "all.zip", **{"a.jsonl": '{"kind": "note", "body": "x"}\n', "b.jsonl": "{"}
+    )
+
+    done = files("import", path, "--format", "jsonl", "--json")
+
+    assert (done.code, done.json["imported"]) == (2, 1)
+    assert done.json["problems"][0].startswith("b.jsonl: line 1")
+
+
+@pytest.mark.attack(33)
+@pytest.mark.parametrize("name", ["bad.zip", "bad.tar.gz"])
+def test_an_archive_that_climbs_out_stores_nothing(
+    files: Terminal, tmp_path: Path, name: str
+) -> None:
+    path = pack(tmp_path / name, **{"a.md": "good", "../../evil.md": "bad"})
+
+    done = files("import", path, "--format", "markdown")
+
+    assert done.code == 2
+    assert "outside" in done.err
+    assert files.ok("list", "--json").json["items"] == []
+
+
+def test_an_import_that_was_cut_off_goes_on_and_stores_nothing_twice(
+    server: Terminal, tmp_path: Path
+) -> None:
+    assert server.server is not None
+    count = 3 * BATCH_ENTRIES
+    entries = [{"id": f"n{number}", "kind": "note", "body": f"{number}"} for number in range(count)]
+    words = ("import", write(tmp_path / "in.jsonl", *entries), "--format", "jsonl", "--json")
+
+    with CuttingProxy(server.server.url) as proxy:
+        proxy.cut_next(f'"n{BATCH_ENTRIES}"')
+        cut = server(*words, "--url", proxy.url)
+    between = len(server.ok("list", "--all", "--json").json["items"])
+    again = server.ok(*words).json
+
+    # The second batch was stored, and its answer lost.
+    assert cut.code == 6
+    assert between == 2 * BATCH_ENTRIES
+    assert (again["imported"], again["known"]) == (count - between, between)
+    assert len(server.ok("list", "--all", "--json").json["items"]) == count
+
+
+def test_names_of_other_programs_stand_for_fields(files: Terminal, tmp_path: Path) -> None:
+    path = write(tmp_path / "x.jsonl", {"key": "k1", "content": "A text", "labels": ["red"]})
+    words = ("import", path, "--format", "jsonl", "--json")
+
+    done = files.ok(*words, "--map", "text=content", "--map", "tags=labels", "--map", "id=key").json
+
+    assert done["mapping"] == {"content": "text", "labels": "tags", "key": "id"}
+    found = files.ok("get", "default:k1", "--json").json["entry"]
+    assert (found["body"], found["tags"]) == ({"text": "A text"}, ["red"])
+
+
+def test_a_name_for_what_is_no_field_is_refused(files: Terminal, tmp_path: Path) -> None:
+    path = write(tmp_path / "x.jsonl", {"a": 1})
+
+    wrong = files("import", path, "--format", "jsonl", "--map", "colour=a")
+    useless = files("import", path, "--format", "serverMemory", "--map", "title=a")
+
+    assert (wrong.code, useless.code) == (2, 2)
+    assert "colour is not one of" in wrong.err
+
+
+def test_a_long_import_says_how_far_it_is(files: Terminal, tmp_path: Path) -> None:
+    entries = [{"id": f"n{n}", "kind": "note", "body": f"{n} " * 100} for n in range(1000)]
+    path = write(tmp_path / "in.jsonl", *entries)
+
+    done = files.ok("import", path, "--format", "jsonl")
+
+    assert len([line for line in done.err.splitlines() if line.startswith("import: ")]) > 1

@@ -46,6 +46,7 @@ BAD_VALUES = {
     "global.backupRoot": ['""', '"../x"', '"a\\u0000"', '"memorystores"'],
     "global.logLevel": ['"loud"', '"INFO"', "1"],
     "global.logMaxMegabytes": ["0", "10001", "1.5", "true"],
+    "global.logMaxDays": ["0", "1.5"],
     "global.logKeep": ["0", '"5"'],
     "global.pollSeconds": ["0", "-1", "nan", "inf", "3601"],
     "global.debounceMilliseconds": ["-1", "60001"],

@@ -19,6 +19,7 @@ DEBIAN_PACKAGES = {
     "bash": "bash",
     "chattr": "e2fsprogs",
     "chromium": "chromium",
+    "curl": "curl",
     "faketime": "faketime",
     "git": "git",
     "man": "man-db",
@@ -26,6 +27,7 @@ DEBIAN_PACKAGES = {
     "promtool": "prometheus",
     "strace": "strace",
     "systemd-analyze": "systemd",
+    "unshare": "util-linux",
 }
 """Each program that a test may ask for with `needs`, and the package that brings it.
 
@@ -73,6 +75,8 @@ def _works(program: str, folder: Path) -> bool:
         case "chattr":
             target.touch()
             return _succeeds("chattr", "+i", str(target)) and _succeeds("chattr", "-i", str(target))
+        case "unshare":
+            return _succeeds("unshare", "-n", "true")
         case "mount":
             target.mkdir()
             mounted = _succeeds("mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(target))

@@ -3,6 +3,7 @@
 import io
 import json
 import logging
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -144,6 +145,42 @@ def test_the_file_rolls_at_its_size_and_keeps_so_many(tmp_path: Path) -> None:
     assert files == ["qms.log", "qms.log.1", "qms.log.2"]
     assert all(file.stat().st_size <= 2000 for file in tmp_path.iterdir())
     assert in_file(path)[-1]["number"] == 99
+
+
+def write_at(moment: float, message: str) -> None:
+    """Log a record of another moment."""
+    fields = {"name": "t", "msg": message, "created": moment, "levelno": logging.INFO}
+    record = logging.makeLogRecord({**fields, "levelname": "INFO"})
+    logging.getLogger().handle(record)
+
+
+def test_the_file_rolls_at_its_age_also_after_a_restart(tmp_path: Path) -> None:
+    path = tmp_path / "qms.log"
+    day = 86_400.0
+
+    for days, message in ((0, "first"), (6, "second"), (8, "third")):
+        logs.configure(LogOptions(file=path, max_days=7, keep=3), io.StringIO())
+        write_at(1_700_000_000 + days * day, message)
+    logs.reset()
+
+    aside = path.with_name("qms.log.1").read_text(encoding="utf-8")
+    assert ["first" in aside, "second" in aside, "third" in aside] == [True, True, False]
+    assert "third" in path.read_text(encoding="utf-8")
+
+
+def test_what_was_set_aside_is_removed_when_all_of_it_is_old(tmp_path: Path) -> None:
+    path = tmp_path / "qms.log"
+    now = 1_700_000_000.0
+    for number, days in ((1, 6), (2, 8)):
+        aside = path.with_name(f"qms.log.{number}")
+        aside.write_text("{}\n", encoding="utf-8")
+        os.utime(aside, (now - days * 86_400, now - days * 86_400))
+
+    logs.configure(LogOptions(file=path, max_days=7, keep=5), io.StringIO())
+    write_at(now, "now")
+    logs.reset()
+
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["qms.log", "qms.log.1"]
 
 
 def test_a_long_field_is_cut_and_says_how_long_it_was(console: io.StringIO) -> None:

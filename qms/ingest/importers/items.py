@@ -1,6 +1,6 @@
 """What an importer yields: entries to store, or what is broken and where; and who wrote them."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import IO, Any, TypeVar
 
 import msgspec
@@ -50,6 +50,15 @@ def restamped(document: Document, *, trusts_source: bool) -> Document:
     if is_author:
         kept["metadata"] = {**kept.get("metadata", {}), IMPORTED_FROM: claimed}
     return kept
+
+
+def renamed(values: dict[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+    """Return values under the fields that they stand for; `names` has their name by field."""
+    if not names:
+        return values
+    fields = {name: field for field, name in names.items() if name in values}
+    kept = {name: value for name, value in values.items() if name not in fields.values()}
+    return {fields.get(name, name): value for name, value in kept.items()}
 
 
 def read_lines(file: IO[bytes]) -> Iterator[tuple[str, bytes] | Broken]:

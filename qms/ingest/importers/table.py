@@ -26,8 +26,12 @@ _QUOTED_FORMULA = ("'=", "'+", "'-", "'@", "'\t", "'\r")
 Row = dict[str, str]
 
 
-def read_table(open_file: Opener, columns: Mapping[str, str]) -> Iterator[Item]:
+def read_table(
+    open_file: Opener, columns: Mapping[str, str], taken: dict[str, str]
+) -> Iterator[Item]:
     """Yield every row as an entry; `columns` says which column a field stands in.
+
+    What each column was taken for is written into `taken`.
 
     Raises:
         InvalidInputError: the table lacks a column that was named, or one with a text.
@@ -37,6 +41,7 @@ def read_table(open_file: Opener, columns: Mapping[str, str]) -> Iterator[Item]:
         rows = csv.DictReader(io.TextIOWrapper(file, "utf-8-sig", newline=""), strict=True)
         try:
             fields = _fields(list(rows.fieldnames or ()), columns)
+            taken |= {name: _shown(name, field) for name, field in fields.items()}
             for row in rows:
                 yield _item(f"line {rows.line_num:,}", row, fields)
         except csv.Error as error:
@@ -61,6 +66,10 @@ def _fields(names: list[str], columns: Mapping[str, str]) -> dict[str, str]:
     return fields
 
 
+def _shown(name: str, field: str) -> str:
+    return field if field in FIELDS else f"metadata.{name}"
+
+
 def _item(place: str, row: dict[Any, Any], fields: dict[str, str]) -> Item:
     if None in row or None in row.values():
         return Broken(place, "", "has not as many cells as the table has columns")
@@ -68,7 +77,7 @@ def _item(place: str, row: dict[Any, Any], fields: dict[str, str]) -> Item:
     try:
         return Found(place, _document(cells))
     except InvalidInputError as error:
-        return Broken(place, str(error.details.get("field", "")), error.message)
+        return Broken(place, "", error.message)  # which names the field
 
 
 def _document(cells: Row) -> Document:

@@ -7,8 +7,8 @@ from typing import Any
 
 import msgspec
 
+from qms.ingest.exports import Export
 from qms.ingest.mining.conversation import Conversation, Found, Message, Problem
-from qms.ingest.mining.exports import Export
 from qms.ingest.mining.frames import Frame
 from qms.ingest.mining.reading import decode, read_values
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import msgspec
 
+from qms.ingest.exports import Export, open_export
 from qms.ingest.mining import chatgpt, claude, claude_code, slack
 from qms.ingest.mining.conversation import Conversation, Found, Problem
-from qms.ingest.mining.exports import Export, open_export
 
 DEFAULT_MIN_MESSAGES = 3
 

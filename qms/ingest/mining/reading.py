@@ -6,8 +6,8 @@ from typing import TypeVar
 
 import msgspec
 
+from qms.ingest.exports import Export
 from qms.ingest.mining.conversation import Found, Problem
-from qms.ingest.mining.exports import Export
 from qms.ingest.mining.frames import Frame, Lost, frame
 
 T = TypeVar("T")

@@ -7,8 +7,9 @@ from pathlib import PurePosixPath
 
 import msgspec
 
+from qms.ingest.archives import Member
+from qms.ingest.exports import Export
 from qms.ingest.mining.conversation import Conversation, Found, Message, Problem
-from qms.ingest.mining.exports import Export, Member
 from qms.ingest.mining.frames import Lost, frame
 from qms.ingest.mining.reading import decode
 

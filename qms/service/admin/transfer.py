@@ -9,7 +9,9 @@ import msgspec
 from qms.domain.bodies import Kind
 from qms.domain.entry import CurationTier, Document
 from qms.domain.queries import Filter, Include, Page
-from qms.ingest.importers.formats import ImportFormat, read_memories
+from qms.ingest.archives import Member
+from qms.ingest.exports import Export
+from qms.ingest.importers.formats import FORMATS, ImportFormat, Wanted, check_names
 from qms.ingest.importers.items import Broken, restamped
 from qms.service.admin.calls import AdminCall
 from qms.service.export_forms import FORMS
@@ -57,7 +59,7 @@ class ImportText(Request, frozen=True):
     content: str
     name: str = "file"
     columns: dict[str, str] = msgspec.field(default_factory=dict)
-    """In a csv, the column of a field."""
+    """What the file calls a field, by field."""
     trust_source: bool = False
     """Whether the authors that the file names are kept."""
 
@@ -114,17 +116,13 @@ def export_part(call: AdminCall, request: ExportQuery) -> ExportPart:
 def read_import(call: AdminCall, request: ImportText) -> ImportReading:
     """Read the memories of a file, and say which the project has already."""
     project = call.in_project(request.project)
+    check_names(request.format, request.columns)
     data, view = request.content.encode("utf-8"), project.store.view
+    file = Member(request.name, len(data), lambda: io.BytesIO(data))
+    wanted = Wanted(project=project.project, now=call.now, names=request.columns)
     found: list[FoundMemory] = []
     broken: list[BrokenMemory] = []
-    for item in read_memories(
-        lambda: io.BytesIO(data),
-        request.format,
-        project=project.project,
-        name=request.name,
-        columns=request.columns,
-        now=call.now,
-    ):
+    for item in FORMATS[request.format].read(Export([file], {}, is_one_file=True), wanted):
         if isinstance(item, Broken):
             reason = f"{item.field}: {item.reason}" if item.field else item.reason
             broken.append(BrokenMemory(place=item.place, reason=reason))

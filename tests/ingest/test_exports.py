@@ -1,13 +1,19 @@
+"""An export is one file, a folder or an archive; an archive is not believed."""
+
+import gzip
+import io
 import re
 import stat
 import struct
+import tarfile
 import zipfile
 from pathlib import Path
 
 import pytest
 
 from qms.domain.errors import InvalidInputError, NotFoundError
-from qms.ingest.mining.exports import Export, open_export
+from qms.ingest import archives
+from qms.ingest.exports import Export, open_export
 
 JSON = re.compile(r".*\.json")
 
@@ -16,6 +22,15 @@ def make_zip(path: Path, **files: bytes) -> Path:
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, data in files.items():
             archive.writestr(name, data)
+    return path
+
+
+def make_tar(path: Path, **files: bytes) -> Path:
+    with tarfile.open(path, "w:gz" if path.name.endswith("gz") else "w") as archive:
+        for name, data in files.items():
+            info = tarfile.TarInfo(name)
+            info.size = len(data)
+            archive.addfile(info, io.BytesIO(data))
     return path
 
 
@@ -36,7 +51,12 @@ def test_a_file_a_folder_and_an_archive_give_the_same(tmp_path: Path) -> None:
     (folder / "readme.md").write_bytes(b"no")
     packed = make_zip(tmp_path / "export.zip", **{"a/b.json": b"[1]", "readme.md": b"no"})
 
-    for path in (folder, packed):
+    tars = [
+        make_tar(tmp_path / name, **{"readme.md": b"no", "a/b.json": b"[1]"})
+        for name in ("export.tar", "export.tar.gz", "EXPORT.TGZ")
+    ]
+
+    for path in (folder, packed, *tars):
         with open_export(path, JSON) as export:
             assert contents(export) == {"a/b.json": b"[1]"}
             assert (export.read_bytes, export.total_bytes) == (3, 3)
@@ -58,16 +78,18 @@ def test_a_folder_without_a_fitting_file_is_refused(tmp_path: Path) -> None:
     "name", ["../x.json", "a/../../x.json", "/etc/x.json", "C:/x.json", "..\\x.json", "\\x.json"]
 )
 def test_an_archive_that_names_a_file_outside_of_it_is_refused(tmp_path: Path, name: str) -> None:
-    path = make_zip(tmp_path / "export.zip", **{"ok.json": b"[]", name: b"[]"})
+    files = {"ok.json": b"[]", name: b"[]"}
 
-    assert "outside" in refusal(path)
+    assert "outside" in refusal(make_zip(tmp_path / "export.zip", **files))
+    assert "outside" in refusal(make_tar(tmp_path / "export.tar.gz", **files))
 
 
 @pytest.mark.attack(33)
 def test_an_archive_that_unpacks_to_far_more_than_it_holds_is_refused(tmp_path: Path) -> None:
-    path = make_zip(tmp_path / "export.zip", **{"a.json": bytes(20 << 20)})
+    files = {"a.json": bytes(20 << 20)}
 
-    assert "far more" in refusal(path)
+    assert "the limit is 100 times" in refusal(make_zip(tmp_path / "export.zip", **files))
+    assert "the limit is 100 times" in refusal(make_tar(tmp_path / "export.tar.gz", **files))
 
 
 @pytest.mark.attack(33)
@@ -90,7 +112,27 @@ def test_the_list_of_a_million_files_is_not_read(tmp_path: Path) -> None:
     data[end + 12 : end + 16] = struct.pack("<L", 100 << 20)
     path.write_bytes(data)
 
-    assert "too many files" in refusal(path)
+    assert "too many files: the limit is 100,000" in refusal(path)
+
+
+@pytest.mark.attack(33)
+def test_of_a_tar_with_too_many_files_no_more_than_the_limit_are_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(archives, "MAX_FILES", 10)
+    path = make_tar(tmp_path / "export.tar", **{f"{number}.json": b"[]" for number in range(11)})
+
+    assert "too many files: the limit is 10" in refusal(path)
+
+
+@pytest.mark.attack(33)
+def test_a_tar_that_lies_about_a_size_is_refused_before_it_is_passed_over(tmp_path: Path) -> None:
+    info = tarfile.TarInfo("a.json")
+    info.size = 1 << 40
+    path = tmp_path / "export.tar.gz"
+    path.write_bytes(gzip.compress(info.tobuf()))
+
+    assert "far more" in refusal(path)
 
 
 @pytest.mark.attack(33)
@@ -106,8 +148,16 @@ def test_links_are_not_followed(tmp_path: Path) -> None:
     with zipfile.ZipFile(packed, "w") as archive:
         archive.writestr(link, str(secret))
 
+    tar = tmp_path / "export.tar.gz"
+    with tarfile.open(tar, "w:gz") as made:
+        for kind in (tarfile.SYMTYPE, tarfile.LNKTYPE):
+            one = tarfile.TarInfo("a.json")
+            one.type, one.linkname = kind, str(secret)
+            made.addfile(one)
+
     assert "holds no file" in refusal(folder)
     assert "holds no file" in refusal(packed)
+    assert "holds no file" in refusal(tar)
 
 
 def test_an_archive_that_is_cut_off_or_damaged_is_refused(tmp_path: Path) -> None:
@@ -118,3 +168,17 @@ def test_an_archive_that_is_cut_off_or_damaged_is_refused(tmp_path: Path) -> Non
 
     with open_export(path, JSON) as export, pytest.raises(InvalidInputError, match="cannot be"):
         contents(export)
+
+
+def test_a_tar_that_is_cut_off_is_refused(tmp_path: Path) -> None:
+    path = make_tar(tmp_path / "export.tar.gz", **{"a.json": bytes(range(256)) * 64})
+    path.write_bytes(path.read_bytes()[:-40])
+
+    assert "broken archive" in refusal(path)
+
+
+def test_a_file_that_only_has_the_name_of_a_tar_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "export.tar"
+    path.write_bytes(b"no archive" * 100)
+
+    assert "broken archive" in refusal(path)
