@@ -2,12 +2,15 @@
 
 import os
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+from qms.inference import onnx_embedder, onnx_files
+from qms.resources import find_resource
 from tests.support.asgi import AsgiClient
 from tests.support.house import Clock, Door, House
 from tests.support.programs import is_ci, require
@@ -31,6 +34,21 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     for marker in item.iter_markers("needs"):
         for program in marker.args:
             require(program, in_ci=is_ci(os.environ))
+
+
+@pytest.fixture(autouse=True, scope="session")
+def one_shipped_model() -> Iterator[None]:
+    """Open the shipped model once: the servers of a process share it, as their requests would."""
+    shipped = find_resource("models") / "embeddings.onnx"
+    kept = lru_cache(onnx_files.open_session)
+
+    def open_session(path: Path, *, threads: int = 0) -> Any:
+        opens = kept if path == shipped else onnx_files.open_session
+        return opens(path, threads=threads)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(onnx_embedder, "open_session", open_session)
+        yield
 
 
 @pytest.fixture
