@@ -24,7 +24,11 @@ SHOWN_ALIKE = 10
 )
 @click.argument("path", metavar="PATH", type=click.Path(path_type=Path))
 @click.option(
-    "--format", "form", type=click.Choice(list(FORMATS)), required=True, help="What wrote the file."
+    "--format",
+    "form",
+    type=click.Choice([str(form) for form in FORMATS]),
+    required=True,
+    help="What wrote the file.",
 )
 @click.option("--dry-run", is_flag=True, help="Only say what would be stored.")
 @click.option("--all-or-nothing", is_flag=True, help="Store nothing when anything is broken.")
