@@ -12,6 +12,8 @@ from qms.domain.entry import split_id
 from qms.domain.errors import ConflictError
 from qms.files.proposals import ProposalKind
 
+_KINDS = [kind.value for kind in ProposalKind]
+
 
 @click.group()
 def proposals() -> None:
@@ -19,7 +21,9 @@ def proposals() -> None:
 
 
 @proposals.command("list", cls=Verb, example="memoryctl proposals list --kind tags")
-@click.option("--kind", type=click.Choice([kind.value for kind in ProposalKind]), help="Only these.")
+@click.option(
+    "--kind", type=click.Choice([kind.value for kind in ProposalKind]), help="Only these."
+)
 @format_option
 @shared_options
 def list_proposals(asked: Asked, kind: str | None, form: str | None) -> None:
