@@ -10,6 +10,7 @@ import click
 
 from qms.cli import (
     archive,
+    assisting,
     audit,
     backups,
     completing,
@@ -79,6 +80,10 @@ for _verb in (
     consolidating.contradictions,
     consolidating.resolve,
     consolidating.duplicates,
+    assisting.expand_query,
+    assisting.auto_tag,
+    assisting.detect_contradiction,
+    assisting.capabilities,
     moving.move,
     moving.copy,
     undoing.history,
