@@ -171,6 +171,7 @@ class LlmSettings(_Section, frozen=True):
     model: str = ""
     api_key_env: str = ""
     timeout_seconds: TimeoutSeconds = 20
+    proposals: bool = True
 
 
 class Endpoint(_Section, frozen=True):

@@ -35,6 +35,7 @@ from qms.service.configuration import Configuration, new_key
 from qms.service.keyring import Keyring
 from qms.service.library import Library
 from qms.service.moving import finish_moves
+from qms.service.proposing import ProposalDesk
 from qms.service.table import TABLE
 from qms.service.touching import settle
 from qms.store.catalog import Catalog, by_last_use
@@ -111,6 +112,15 @@ class Runtime:
         self.library.wake = self._librarian.wake
         self._scribe = Loop("scribe", self.library.write_words)
         self.library.wake_writer = self._scribe.wake
+        self.proposals = ProposalDesk(
+            self.catalog,
+            self.library,
+            clock=clock,
+            is_on=lambda: in_background and configuration.settings.llm.proposals,
+        )
+        # A model that hangs keeps nobody from stopping: what it says by then counts for nothing.
+        self._proposing = Loop("proposals", self.proposals.work, gives_way=True, stop_wait_s=0.1)
+        self.proposals.wake = self._proposing.wake
         self._disk = disk
         self._clock = clock
         self._watcher = watcher or FolderWatcher()
@@ -159,6 +169,7 @@ class Runtime:
             self._jobs.start()
             self._sampler.start()
             self._backups.start()
+            self._proposing.start()
             self._key_saver.start()
 
     def finish_moves(self) -> None:
@@ -192,6 +203,8 @@ class Runtime:
         if self._has_local_key:
             remove_local_key(self.root, self._disk)
         if self._is_loading:
+            self.proposals.stop()
+            self._proposing.stop()
             self._settings_keeper.stop()
             self._jobs.stop()
             self._sampler.stop()

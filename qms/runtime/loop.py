@@ -10,7 +10,7 @@ PAUSE_S = 1.0
 """How long what failed is left alone, so that no loop spins."""
 
 STOP_WAIT_S = 30.0
-"""How long `stop` waits for work that has begun."""
+"""How long `stop` waits for work that has begun, unless the loop says otherwise."""
 
 _LOW_PRIORITY = 15
 
@@ -30,10 +30,12 @@ class Loop:
         *,
         gives_way: bool = False,
         first_after_s: float = 0.0,
+        stop_wait_s: float = STOP_WAIT_S,
     ) -> None:
         self._tick = tick
         self._first_after_s = first_after_s
         self._gives_way = gives_way
+        self._stop_wait_s = stop_wait_s
         self._changed = threading.Condition()
         self._is_woken = False
         self._is_stopping = False
@@ -55,12 +57,12 @@ class Loop:
             self._changed.notify_all()
 
     def stop(self) -> None:
-        """Return after the last call of `tick` has ended."""
+        """Return after the last call of `tick` has ended, or after the wait for it."""
         with self._changed:
             self._is_stopping = True
             self._changed.notify_all()
         if self._thread.is_alive():
-            self._thread.join(STOP_WAIT_S)
+            self._thread.join(self._stop_wait_s)
 
     def _run(self) -> None:
         if self._gives_way and sys.platform == "linux":

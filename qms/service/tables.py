@@ -39,5 +39,7 @@ class ItemTable:
 
     def _compact_row(self, fields: dict[str, Any]) -> str:
         known = {**dict.fromkeys(self.columns), **fields}
-        known.update((one, compact_id(known[one], self._project)) for one in self._ids)
+        for one in self._ids:
+            if known[one] is not None:
+                known[one] = compact_id(known[one], self._project)
         return short_row_line(known, self.columns, {})

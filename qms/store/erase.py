@@ -94,6 +94,7 @@ class Eraser:
             self._fold(entry_id)
             take_late_writes(side, is_last=True)
             side.changes.drop(entry_id)
+            side.proposals.forget(entry_id)
             side.archive.drop(lambda line: is_about(line, entry_id))
             side.conflicts.drop(lambda line: is_about(line, entry_id))
             for path in self._kept():

@@ -14,6 +14,7 @@ from qms.files.change_log import ChangeLog
 from qms.files.entries import EntriesFile, Replaced
 from qms.files.journal import JournalRecord
 from qms.files.peers import Peers
+from qms.files.proposals import PROPOSALS_FILE, Proposals
 from qms.fsio.disk import Disk, FileIdentity
 from qms.store.image import Image
 from qms.store.suspects import Suspects
@@ -90,6 +91,7 @@ class FileSide:
         self.conflicts = AppendLog(disk, own / "conflicts.jsonl")
         self.changes = ChangeLog(disk, own / "changes.jsonl")
         self.peers = Peers(disk, own / "sync")
+        self.proposals = Proposals(disk, own / PROPOSALS_FILE)
         self.image = Image()
         self.moved: dict[str, bytes | None] = {}
         """How replayed hand edits moved the base, by id; None is a removal."""

@@ -70,6 +70,7 @@ class MemoryStore:
         self.touches = Touches(usage)
         self.moves = moves
         self.peers = side.peers
+        self.proposals = side.proposals
         self._supersession = Supersession(lambda: self.view)
         self.subscribe(self._supersession.follow)
 

@@ -1,12 +1,32 @@
 """Each command of ai-memory's command line, with its manual's examples, as memoryctl has it."""
 
+import io
 import json
+import sys
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from qms.fsio.disk import Disk
+from qms.service.configuration import Configuration
 from tests.cli.conftest import Terminal
+from tests.support.server import ServerProcess
+from tests.support.stdio import StdioClient
+
+MEMORY: dict[str, Any] = {
+    "id": "a1b2c3d4-0000-4000-8000-000000000001",
+    "tier": "long",
+    "namespace": "my-app",
+    "title": "Project uses PostgreSQL 15",
+    "content": "The main database is PostgreSQL 15 with pgvector.",
+    "tags": ["database"],
+    "priority": 8,
+    "created_at": "2026-02-01T12:00:00+00:00",
+    "metadata": {"agent_id": "ai:claude-code"},
+}
+"""A memory as `ai-memory export` writes it."""
 
 MINING = Path(__file__).parents[1] / "data" / "mining"
 
@@ -234,17 +254,120 @@ def test_mine(ctl: Terminal, form: str, path: str) -> None:
     assert found_ids(ctl, "list", "--namespace", "chats", "--retention", "mid")
 
 
-def test_archive(ctl: Terminal) -> None:
+@pytest.fixture
+def archived(ctl: Terminal) -> str:
+    """A memory in the archive."""
     ctl.remember("text", "--id", "a", "--namespace", "my-app", "--retention", "short")
     ctl.ok("delete", "a", "--yes")
+    return "a"
 
-    assert found_ids(ctl, "archive", "list", "--namespace", "my-app", "--limit", "50") == ["a"]
-    assert ctl.ok("archive", "stats", "--json").json["archived"] == 1
-    ctl.ok("archive", "restore", "a")
-    assert "ttlUtc" not in entry(ctl, "a")
+
+def test_archive_list(ctl: Terminal, archived: str) -> None:
+    words = ("archive", "list", "--namespace", "my-app", "--limit", "50")
+
+    assert found_ids(ctl, *words) == [archived]
+
+
+def test_archive_restore(ctl: Terminal, archived: str) -> None:
+    ctl.ok("archive", "restore", archived)
+
+    assert "ttlUtc" not in entry(ctl, archived)
+
+
+def test_archive_purge(ctl: Terminal, archived: str) -> None:
     assert ctl.ok("archive", "purge", "--older-than-days", "30", "--json").json == {"purged": 0}
+    assert found_ids(ctl, "archive", "list") == [archived]
+
     ctl.ok("archive", "purge", "--all", "--yes")
+
     assert found_ids(ctl, "archive", "list") == []
+
+
+def test_archive_stats(ctl: Terminal, archived: str) -> None:
+    found = ctl.ok("archive", "stats", "--json").json
+
+    assert (found["archived"], found["byReason"]) == (1, {"deleted": 1})
+    assert archived in ctl.ok("archive", "list").out
+
+
+def test_export(ctl: Terminal) -> None:
+    ctl.remember("text", "--id", "a")
+    ctl.remember("text of b", "--id", "b")
+    ctl.ok("link", "a", "b")
+
+    found = ctl.ok("export", "--format", "json").json["entries"]
+
+    assert [one["id"] for one in found] == ["default:a", "default:b"]
+    assert found[0]["relations"][0]["targetId"] == "default:b"
+
+
+def test_import(ctl: Terminal, tmp_path: Path) -> None:
+    memories = [
+        {**MEMORY, "id": one, "title": one, "metadata": {"agent_id": "alice"}} for one in ("x", "y")
+    ]
+    links = [{"source_id": "x", "target_id": "y", "relation": "derived_from"}]
+    backup = tmp_path / "memories-backup.json"
+    backup.write_text(json.dumps({"memories": memories, "links": links}), encoding="utf-8")
+
+    ctl.ok("import", str(backup), "--format", "aiMemory")
+
+    found = entry(ctl, "x")
+    assert (found["title"], found["priority"], found["namespace"]) == ("x", 8, "my-app")
+    assert found["metadata"]["importedFromAgentId"] == "alice"
+    assert found["relations"][0]["type"] == "derivedFrom"
+
+
+def test_import_with_trust_source(ctl: Terminal, tmp_path: Path) -> None:
+    backup = tmp_path / "memories-backup.json"
+    backup.write_text(json.dumps({"memories": [MEMORY]}), encoding="utf-8")
+
+    ctl.ok("import", str(backup), "--format", "aiMemory", "--trust-source")
+
+    assert entry(ctl, MEMORY["id"])["agentId"] == "ai:claude-code"
+
+
+@pytest.mark.parametrize("direction", ["pull", "push", "merge"])
+def test_sync(files: Terminal, tmp_path: Path, direction: str) -> None:
+    other = tmp_path / "other"
+    Configuration(other / "QuickMemoryServer.toml", Disk(), lambda: datetime.now(UTC)).load()
+    files.remember("ours", "--id", "ours")
+    files.remember("theirs", "--id", "theirs", "--root", str(other))
+
+    files.ok("sync", str(other), "--direction", direction)
+
+    here, there = (set(found_ids(files, "list", *root)) for root in ((), ("--root", str(other))))
+    both = {"ours", "theirs"}
+    assert here == (both if direction != "push" else {"ours"})
+    assert there == (both if direction != "pull" else {"theirs"})
+
+
+def test_shell(ctl: Terminal, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    ctl.remember("PostgreSQL 15", "--id", "pg")
+    monkeypatch.setattr(sys, "stdin", io.StringIO("recall postgresql\nquit\n"))
+
+    assert ctl.ok("shell").out.startswith("pg")
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish", "powershell"])
+def test_completions(files: Terminal, shell: str) -> None:
+    assert "remember" in files.ok("completion", shell).out
+
+
+def test_man(files: Terminal) -> None:
+    assert files.ok("man").out.startswith(".TH MEMORYCTL 1")
+
+
+def test_mcp(files: Terminal) -> None:
+    with StdioClient("mcp", "--root", str(files.root)) as client:
+        tools = client.ask("tools/list")["result"]["tools"]
+
+    assert "searchEntries" in {tool["name"] for tool in tools}
+
+
+def test_serve(files: Terminal) -> None:
+    with ServerProcess(files.root, "--host", "127.0.0.1", "--port", "0", key=files.key) as server:
+        assert server.status()[0] == 200
 
 
 def test_json(ctl: Terminal) -> None:

@@ -85,8 +85,7 @@ def change_at_random(house: House, rng: random.Random, count: int) -> None:
             door.send("patchEntry", {"id": name, "patch": {"tags": [f"t{rng.random()}"]}})
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_diverged_projects_come_to_equal_content(pair: tuple[House, House], seed: int) -> None:
+def check_diverging(pair: tuple[House, House], seed: int) -> None:
     rng = random.Random(seed)
     here, there = pair
     for _ in range(3):
@@ -100,6 +99,51 @@ def test_diverged_projects_come_to_equal_content(pair: tuple[House, House], seed
         assert content(here) == content(there)
         again = run(second, first)
         assert (again.ours, again.theirs) == ({}, {})
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_diverged_projects_come_to_equal_content(pair: tuple[House, House], seed: int) -> None:
+    check_diverging(pair, seed)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(5, 105))
+def test_a_hundred_diverged_projects_come_to_equal_content(
+    pair: tuple[House, House], seed: int
+) -> None:
+    check_diverging(pair, seed)
+
+
+def check_either_order(folder: Path, seed: int) -> None:
+    """Let two pairs of the same history sync, each from another side."""
+    outcomes = []
+    for first in ("here", "there"):
+        houses = {}
+        for name in ("here", "there"):
+            (folder / first / name).mkdir(parents=True)
+            houses[name] = House(folder / first / name, Clock())
+        rng = random.Random(seed)
+        second = "there" if first == "here" else "here"
+        for _ in range(2):
+            for house in houses.values():
+                change_at_random(house, rng, 10)
+            run(houses[first], houses[second])
+        assert content(houses["here"]) == content(houses["there"])
+        outcomes.append(content(houses["here"]))
+        for house in houses.values():
+            house.close()
+    assert outcomes[0] == outcomes[1] != {}
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_it_does_not_matter_which_side_syncs(tmp_path: Path, seed: int) -> None:
+    check_either_order(tmp_path, seed)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(3, 53))
+def test_it_never_matters_which_side_syncs(tmp_path: Path, seed: int) -> None:
+    check_either_order(tmp_path, seed)
 
 
 def test_pulling_and_pushing_write_one_side_only(pair: tuple[House, House]) -> None:

@@ -412,9 +412,7 @@ def test_memory_get_takes_an_id_without_the_project(tool: Tool) -> None:
 
 
 @pytest.mark.parametrize("relation", ["related_to", "supersedes", "contradicts", "derived_from"])
-def test_memory_link_and_memory_get_links_know_the_four_relations(
-    tool: Tool, relation: str
-) -> None:
+def test_memory_get_links_has_the_four_relations_of_memory_link(tool: Tool, relation: str) -> None:
     first, second = store(tool, title="a")["id"], store(tool, title="b")["id"]
 
     linked = tool("memory_link", source_id=first, target_id=second, relation=relation).content
@@ -532,26 +530,47 @@ def test_memory_capabilities_says_what_is_in_use(tool: Tool) -> None:
     assert found["models"]["embedding"].startswith("hash")
 
 
-def test_memory_archive_list_restore_stats_and_purge(tool: Tool, clock: Clock) -> None:
+@pytest.fixture
+def archived(tool: Tool, clock: Clock) -> list[str]:
+    """Three memories in the archive, 20 days between them, the last for 20 days."""
     ids = []
     for number in range(3):
         ids.append(store(tool, title=f"m{number}", namespace="my-app", tier="short")["id"])
         tool("memory_delete", id=ids[-1])
         clock.move(days=20)
+    return ids
 
+
+def test_memory_archive_list_shows_the_last_first(tool: Tool, archived: list[str]) -> None:
     listed = tool("memory_archive_list", limit=10).content
-    assert [one["id"] for one in listed["archived"]] == ids[::-1]
+    paged = tool("memory_archive_list", limit=1, offset=1, namespace="my-app").content
+
+    assert [one["id"] for one in listed["archived"]] == archived[::-1]
     assert listed["count"] == 3
     assert listed["archived"][0]["archive_reason"] == "deleted"
-    paged = tool("memory_archive_list", limit=1, offset=1, namespace="my-app").content
-    assert [one["id"] for one in paged["archived"]] == [ids[1]]
-    assert tool("memory_archive_stats").content == {"total": 3, "by_namespace": {"my-app": 3}}
+    assert [one["id"] for one in paged["archived"]] == [archived[1]]
 
-    assert tool("memory_archive_restore", id=ids[0]).content == {"restored": True, "id": ids[0]}
-    assert memory(tool, ids[0])["expires_at"] is None
 
+def test_memory_archive_restore_brings_it_back_without_an_end(
+    tool: Tool, archived: list[str]
+) -> None:
+    told = tool("memory_archive_restore", id=archived[0]).content
+
+    assert told == {"restored": True, "id": archived[0]}
+    assert memory(tool, archived[0])["expires_at"] is None
+
+
+def test_memory_archive_purge_takes_the_old_or_all(tool: Tool, archived: list[str]) -> None:
     assert tool("memory_archive_purge", older_than_days=30).content == {"purged": 2}
     assert tool("memory_archive_purge").content == {"purged": 1}
+    assert tool("memory_archive_restore", id=archived[0]).is_error
+
+
+def test_memory_archive_stats_counts_by_namespace(tool: Tool, archived: list[str]) -> None:
+    found = tool("memory_archive_stats").content
+
+    assert found == {"total": len(archived), "by_namespace": {"my-app": 3}}
+    tool("memory_archive_purge")
     assert tool("memory_archive_stats").content == {"total": 0, "by_namespace": {}}
 
 

@@ -12,11 +12,13 @@ from qms.domain.relations import RELATION_TYPE
 from qms.ingest.entities import entity_local_id, relation_document, relation_text
 from tests.dropin.conftest import ALLOWED, Tool, ToolMaker
 from tests.support.house import Clock, Door, House
-from tests.support.mcp import McpClient
+from tests.support.mcp import McpClient, SessionClient, events
 
 JOHN = {"name": "John_Smith", "entityType": "person", "observations": ["Speaks fluent Spanish"]}
 WORKS_AT = {"from": "John_Smith", "to": "Anthropic", "relationType": "works_at"}
 EMPTY: dict[str, list[Any]] = {"entities": [], "relations": []}
+
+UPDATED = "notifications/resources/updated"
 
 
 @pytest.fixture
@@ -50,6 +52,40 @@ def test_the_client_sees_exactly_the_nine_tools(house: House, tool: Tool) -> Non
         "read_graph",
         "search_nodes",
     ]
+
+
+def test_the_graph_is_a_resource_like_that_of_the_reference(house: House, tool: Tool) -> None:
+    tool("create_entities", entities=[JOHN])
+    client = McpClient(house.client, "reader", query="?toolsets=serverMemory")
+
+    first = client.result("resources/list")["resources"][0]
+    [read] = client.result("resources/read", {"uri": first["uri"]})["contents"]
+
+    assert (first["uri"], first["name"]) == ("memory://knowledge-graph", "knowledge-graph")
+    assert (first["title"], first["mimeType"]) == ("Knowledge Graph", "application/json")
+    assert json.loads(read["text"]) == graph(tool) == {"entities": [JOHN], "relations": []}
+    other = McpClient(house.client, "reader")
+    assert first["uri"] not in {one["uri"] for one in other.result("resources/list")["resources"]}
+    assert other.error("resources/read", {"uri": first["uri"]})["message"] == "Resource not found"
+
+
+def test_whoever_follows_the_graph_is_told_of_its_changes(house: House, tool: Tool) -> None:
+    client = SessionClient(house.client, "reader", query="?toolsets=serverMemory")
+    stream = client.listen()
+    client.result("resources/subscribe", {"uri": "memory://knowledge-graph"})
+
+    calls: list[tuple[str, dict[str, Any]]] = [
+        ("create_entities", {"entities": [JOHN]}),
+        ("add_observations", {"observations": [{"entityName": JOHN["name"], "contents": ["x"]}]}),
+        ("delete_entities", {"entityNames": [JOHN["name"]]}),
+    ]
+    for name, arguments in calls:
+        tool(name, **arguments)
+        told: list[Any] = []
+        while not told:
+            told = [one for one in events(stream.next()) if one.get("method") == UPDATED]
+        assert told[0]["params"] == {"uri": "memory://knowledge-graph"}
+    stream.leave()
 
 
 def test_the_documented_examples_work_one_after_the_other(tool: Tool) -> None:

@@ -7,8 +7,11 @@ import pytest
 
 from qms.cli.arguments import Verb, leaves, verb_first
 from qms.cli.main import program
+from qms.service.rows.lifecycle import LIFECYCLE
+from tests.house.pages import ROOT
 from tools.document_memoryctl import PAGE, documented, fill, wanted
 
+CLI = ROOT / "qms" / "cli"
 VERBS = dict(leaves(program))
 
 
@@ -21,6 +24,12 @@ def test_the_page_shows_the_help_of_every_verb_as_the_program_prints_it() -> Non
 
 def test_every_verb_has_its_place_on_the_page() -> None:
     assert sorted(documented(PAGE.read_text(encoding="utf-8"))) == sorted(wanted())
+
+
+def test_every_command_of_the_lifecycle_is_called_by_a_verb() -> None:
+    sources = "".join(path.read_text(encoding="utf-8") for path in CLI.glob("*.py"))
+
+    assert [row.name for row in LIFECYCLE if f'"{row.name}"' not in sources] == []
 
 
 @pytest.mark.parametrize("path", VERBS)

@@ -30,6 +30,24 @@ def test_the_loop_waits_until_it_is_woken() -> None:
     assert not loop.is_alive
 
 
+def test_a_stop_waits_no_longer_than_the_loop_says() -> None:
+    in_tick, may_end = threading.Event(), threading.Event()
+
+    def tick() -> float:
+        in_tick.set()
+        assert may_end.wait(BOUND_S)
+        return FOREVER
+
+    loop = Loop("test", tick, stop_wait_s=0.0)
+    loop.start()
+    assert in_tick.wait(BOUND_S)
+
+    loop.stop()
+
+    assert loop.is_alive
+    may_end.set()
+
+
 def test_a_wake_during_a_tick_is_not_lost() -> None:
     ticks: queue.Queue[int] = queue.Queue()
     in_tick, may_end = threading.Event(), threading.Event()

@@ -8,6 +8,9 @@ import msgspec
 from qms.domain.entry import split_id
 
 SCHEME = "memory"
+KNOWLEDGE_GRAPH = f"{SCHEME}://knowledge-graph"
+"""Where the MCP memory server has its graph, and clients that get its tools find ours."""
+
 LIST_FIELDS = ("tag", "kind")
 
 

@@ -7,10 +7,12 @@ from mcp.server.subscriptions import (
     ServerEvent,
 )
 
-from qms.api.mcp.addresses import addresses_of
+from qms.api.mcp.addresses import KNOWLEDGE_GRAPH, addresses_of
 from qms.api.mcp.prompts import TAG
+from qms.domain.bodies import Kind
 from qms.domain.changes import ChangeSet, Put
 
+_ENTITY = f'"{Kind.ENTITY}"'.encode()
 _TAGGED = f'"{TAG}"'.encode()
 
 
@@ -28,6 +30,8 @@ def list_events(changes: ChangeSet) -> list[ServerEvent]:
     events: list[ServerEvent] = []
     if any(not isinstance(change, Put) or change.created for change in changes.changes):
         events.append(ResourcesListChanged())
+    if any(_ENTITY in bytes(change.entry) for change in changes.changes):
+        events.append(ResourceUpdated(KNOWLEDGE_GRAPH))
     # The word may stand elsewhere in the line; a list fetched in vain does no harm.
     if any(_TAGGED in bytes(change.entry) for change in changes.changes):
         events.append(PromptsListChanged())

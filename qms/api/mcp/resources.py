@@ -22,6 +22,7 @@ from mcp_types import (
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from qms.api.mcp.addresses import (
+    KNOWLEDGE_GRAPH,
     EntryAddress,
     ListAddress,
     address_of,
@@ -58,7 +59,7 @@ class Resources:
         page = {"size": PAGE_SIZE} if cursor is None else {"size": PAGE_SIZE, "cursor": cursor}
         answer = msgspec.json.decode(await self._calls.ask(context, "listEntries", {"page": page}))
         entries = [_entry_resource(item) for item in answer["items"]]
-        pages = [] if cursor is not None else self._page_resources()
+        pages = [] if cursor is not None else [*_graph_resources(context), *self._page_resources()]
         return ListResourcesResult(resources=pages + entries, next_cursor=answer["nextCursor"])
 
     async def list_templates(
@@ -95,6 +96,9 @@ class Resources:
             if found is not None:
                 arguments = {name: str(value) for name, value in found.items()}
                 return _read_result(uri, pattern.mime_type, pattern.read(arguments))
+        if uri == KNOWLEDGE_GRAPH and _has_graph(context):
+            graph = msgspec.json.decode(await self._calls.ask(context, "read_graph", {}))
+            return _read_result(uri, JSON, graph["text"])
         content = await self._read_memory(context, uri)
         return _read_result(uri, JSON, content.decode())
 
@@ -130,6 +134,23 @@ class Resources:
             )
             for page in self._pages.values()
         ]
+
+
+def _has_graph(context: Context) -> bool:
+    return "serverMemory" in visit_of(context).toolsets
+
+
+def _graph_resources(context: Context) -> list[Resource]:
+    if not _has_graph(context):
+        return []
+    graph = Resource(
+        uri=KNOWLEDGE_GRAPH,
+        name="knowledge-graph",
+        title="Knowledge Graph",
+        description="The knowledge graph with all entities and relations; see read_graph",
+        mime_type=JSON,
+    )
+    return [graph]
 
 
 def not_found(context: Context, uri: str) -> MCPError:

@@ -34,6 +34,23 @@ def test_instructions_name_the_help_and_where_to_start(
             assert word in said["instructions"]
 
 
+def test_instructions_fit_the_tools_that_a_client_gets(
+    house: House, mcp: ClientMaker, session: SessionMaker
+) -> None:
+    allowed = 'slug = "projA"\ntoolsets = ["core", "lifecycle", "aiMemory", "serverMemory"]'
+    house.reconfigure(lambda text: text.replace('slug = "projA"', allowed))
+    beginnings = {"core": "coldStart", "aiMemory": "memory_recall", "serverMemory": "search_nodes"}
+
+    for toolsets in ("core", "aiMemory", "serverMemory", "core,aiMemory", "lifecycle"):
+        query = f"?toolsets={toolsets}"
+        for said in (mcp(query=query).result("server/discover"), session(query=query).began):
+            text = said["instructions"]
+            named = {name for name, word in beginnings.items() if word in text}
+            assert named == set(toolsets.split(",")) - {"lifecycle"}
+            assert "/docs/agent-usage" in text
+            assert "projA" in text
+
+
 def test_discovery_names_the_newest_revision_and_what_can_be_had(mcp: ClientMaker) -> None:
     discovered = mcp().result("server/discover")
 

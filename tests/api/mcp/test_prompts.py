@@ -1,5 +1,6 @@
 """Prompts of the server, prompts kept as entries, and completions of arguments."""
 
+import re
 from typing import Any
 
 import pytest
@@ -42,6 +43,23 @@ def test_recall_first_keeps_to_a_namespace(mcp: ClientMaker) -> None:
     assert "searchEntries" in everywhere
     assert "namespace" not in everywhere
     assert '"namespace": "billing"' in inside
+
+
+def test_clients_of_ai_memory_get_prompts_with_their_tools(house: House, mcp: ClientMaker) -> None:
+    allowed = 'slug = "projA"\ntoolsets = ["core", "aiMemory"]'
+    house.reconfigure(lambda said: said.replace('slug = "projA"', allowed))
+    client = mcp("admin", query="?toolsets=aiMemory")
+    offered = set(client.tools())
+
+    request = {"name": "recall-first", "arguments": {"namespace": "billing"}}
+    recalling = text(client.result("prompts/get", request))
+    working = text(client.result("prompts/get", {"name": "memory-workflow"}))
+
+    assert len(recalling.splitlines()) == 9  # eight rules below a heading
+    assert 'namespace: "billing"' in recalling
+    named = set(re.findall(r"`(memory_\w+)`", recalling + working))
+    assert named == offered
+    assert "coldStart" not in recalling + working
 
 
 def test_the_workflow_names_the_commands_that_are_there(mcp: ClientMaker) -> None:
