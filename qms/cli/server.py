@@ -1,6 +1,9 @@
 """`qms`: the server, and its ways over standard input and output."""
 
+import gc
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import click
@@ -20,6 +23,17 @@ KEY_VARIABLE = "QMS_KEY"
 
 _ROOT_HELP = "Where configuration and stores are [QMS_ROOT]."
 _TOOLSETS_HELP = "Ask for these toolsets instead of the project's default ones."
+
+
+@contextmanager
+def _keeping_all() -> Iterator[None]:
+    """Look for no garbage in what is made to stay: that would cost a fifth of a start."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -42,7 +56,8 @@ def serve(root: str | None, host: str | None, port: int | None) -> None:
 
     Example: qms serve --root ~/memory --port 0
     """
-    from qms.host.console import serve as serve_console
+    with _keeping_all():
+        from qms.host.console import serve as serve_console
 
     with reporting():
         serve_console(find_root(root), host=host, port=port, echo=_echo)

@@ -10,10 +10,10 @@ from typing import Any
 
 import tomlkit
 from tomlkit.exceptions import TOMLKitError
-from tomlkit.items import AoT, Item, Table
+from tomlkit.items import AoT, Array, InlineTable, Item, Table
 from tomlkit.toml_document import TOMLDocument
 
-from qms.config.toml_text import is_there, items_at, read, unused_mark
+from qms.config.toml_document import is_there, items_at, read, unused_mark
 from qms.domain.errors import InvalidInputError
 
 Values = MutableMapping[str, Any]
@@ -267,3 +267,21 @@ def _with_plain_newlines(text: str) -> tuple[str, Callable[[str], str]]:
     if "\r\n" in text and text.count("\r\n") == text.count("\n"):
         return text.replace("\r\n", "\n"), lambda changed: changed.replace("\n", "\r\n")
     return text, lambda changed: changed
+
+
+def array_of(entry: Mapping[str, Any]) -> Array:
+    """Return an array of one table, which has a line of its own, as all that follow it will."""
+    array = tomlkit.array()
+    array.append(_inline(entry))
+    return array.multiline(True)
+
+
+def append_table(tables: Any, entry: Mapping[str, Any]) -> None:
+    """Append a table to an array of them, in the way that it is written in."""
+    tables.append(entry if isinstance(tables, AoT) else _inline(entry))
+
+
+def _inline(entry: Mapping[str, Any]) -> InlineTable:
+    table = tomlkit.inline_table()
+    table.update(entry)
+    return table

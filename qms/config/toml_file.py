@@ -4,21 +4,23 @@ Comments, order and unknown keys survive every change.
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, MutableMapping
 from datetime import datetime
 from typing import Any
 
 import msgspec
-import tomlkit
 
 from qms.config.convert import Place, SettingError
 from qms.config.decode import decode
 from qms.config.keys import KeyRecord, hash_key
 from qms.config.settings import Settings, fold_slug
-from qms.config.toml_change import Values, change, put, put_all, remove
 from qms.config.toml_text import TomlText
 from qms.domain.access import AccessTier
 from qms.domain.errors import InvalidInputError, NotFoundError
+
+Values = MutableMapping[str, Any]
+
+# `toml_change` is slow to import, and most starts of a server change nothing: who does imports it.
 
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 
@@ -68,13 +70,15 @@ def seal_plain_keys(text: str, now: datetime, new_id: Callable[[], str]) -> str 
     plain = _plain_keys(values)
     if not plain:
         return None
+    from qms.config.toml_change import array_of, put_all
+
     # In one rewrite: each of them reads the whole file, and somebody may have a hundred users.
     sealed: dict[tuple[str, ...], Any] = {}
     for user, key in plain.items():
         sealed["users", user, "apiKey"] = ""
         record = KeyRecord(id=new_id(), sha256=hash_key(key), label="apiKey", created_utc=now)
         if not values["users"][user].get("keys"):
-            sealed["users", user, "keys"] = _lines(msgspec.to_builtins(record))
+            sealed["users", user, "keys"] = array_of(msgspec.to_builtins(record))
         elif not _holds(values["users"][user], record.sha256):
             text = add_key(text, user, record)
     return put_all(text, sealed)
@@ -82,13 +86,15 @@ def seal_plain_keys(text: str, now: datetime, new_id: Callable[[], str]) -> str 
 
 def add_key(text: str, user: str, record: KeyRecord) -> str:
     """Return the text with one more key for a user."""
+    from qms.config.toml_change import append_table, array_of, change, put
+
     entry = msgspec.to_builtins(record)
     if not _user(TomlText(text).values(), user).get("keys"):
-        return put(text, ("users", user, "keys"), _lines(entry))
+        return put(text, ("users", user, "keys"), array_of(entry))
 
     def edit(values: Values) -> None:
         keys = _user(values, user)["keys"]
-        keys.append(entry if isinstance(keys, tomlkit.items.AoT) else _inline(entry))
+        append_table(keys, entry)
 
     return change(text, edit)
 
@@ -99,6 +105,7 @@ def remove_key(text: str, user: str, key_id: str) -> str:
     Raises:
         NotFoundError: the user has no key with this id.
     """
+    from qms.config.toml_change import change
 
     def edit(values: Values) -> None:
         keys = _user(values, user).get("keys", [])
@@ -113,6 +120,8 @@ def remove_key(text: str, user: str, key_id: str) -> str:
 
 def set_user(text: str, user: str, access: AccessTier) -> str:
     """Return the text with a user of this tier; one that is there keeps its keys."""
+    from qms.config.toml_change import put
+
     return put(text, ("users", user, "tier"), access.label)
 
 
@@ -122,6 +131,8 @@ def remove_user(text: str, user: str) -> str:
     Raises:
         NotFoundError: there is no such user.
     """
+    from qms.config.toml_change import remove
+
     values = TomlText(text).values()
     _user(values, user)
     for slug, listed in values.get("permissions", {}).items():
@@ -132,6 +143,8 @@ def remove_user(text: str, user: str) -> str:
 
 def set_permission(text: str, slug: str, user: str, access: AccessTier) -> str:
     """Return the text with a user listed in a project with this tier."""
+    from qms.config.toml_change import put
+
     table = _fold_match(TomlText(text).values().get("permissions", {}), slug) or slug
     return put(text, ("permissions", table, user), access.label)
 
@@ -142,6 +155,8 @@ def remove_permission(text: str, slug: str, user: str) -> str:
     Raises:
         NotFoundError: the user is not listed there.
     """
+    from qms.config.toml_change import remove
+
     permissions = TomlText(text).values().get("permissions", {})
     table = _fold_match(permissions, slug)
     if table is None or user not in permissions[table]:
@@ -151,6 +166,8 @@ def remove_permission(text: str, slug: str, user: str) -> str:
 
 def set_backup(text: str, values: Mapping[str, Any]) -> str:
     """Return the text with other settings of `[global.backup]`; what is so already stays."""
+    from qms.config.toml_change import put
+
     settings = msgspec.to_builtins(parse(text)[0].global_.backup)
     for key, value in values.items():
         if settings[key] != value:
@@ -160,6 +177,8 @@ def set_backup(text: str, values: Mapping[str, Any]) -> str:
 
 def set_endpoint(text: str, slug: str, values: Mapping[str, Any]) -> str:
     """Return the text with a project made or changed; a value of None goes back to its default."""
+    from qms.config.toml_change import put, remove
+
     current = TomlText(text).values()
     name = _endpoint_name(current, slug)
     if name is None:
@@ -179,6 +198,8 @@ def rename_endpoint(text: str, slug: str, to: str) -> str:
     Raises:
         NotFoundError: there is no such project.
     """
+    from qms.config.toml_change import put, remove
+
     values = TomlText(text).values()
     name = _endpoint_name(values, slug)
     if name is None:
@@ -201,6 +222,8 @@ def remove_endpoint(text: str, slug: str) -> str:
     Raises:
         NotFoundError: there is no such project.
     """
+    from qms.config.toml_change import remove
+
     values = TomlText(text).values()
     name = _endpoint_name(values, slug)
     if name is None:
@@ -237,16 +260,3 @@ def _plain_keys(values: Mapping[str, Any]) -> dict[str, str]:
 
 def _holds(user: Mapping[str, Any], sha256: str) -> bool:
     return any(record.get("sha256", "").lower() == sha256 for record in user.get("keys", []))
-
-
-def _lines(entry: Mapping[str, Any]) -> tomlkit.items.Array:
-    """Return an array of one entry, which has a line of its own, as all that follow it will."""
-    array = tomlkit.array()
-    array.append(_inline(entry))
-    return array.multiline(True)
-
-
-def _inline(entry: Mapping[str, Any]) -> tomlkit.items.InlineTable:
-    table = tomlkit.inline_table()
-    table.update(entry)
-    return table

@@ -1,133 +1,45 @@
-"""TOML text as people write it: its values, and the line that each of them stands on."""
+"""TOML text as people write it: its values, and the line that each of them stands on.
 
-import itertools
-import re
-from collections.abc import Iterator
+The values come from the standard library. What keeps comments and knows lines is slow to import and
+to read with; most starts of a server neither change a text nor find something wrong in it.
+"""
+
+import tomllib
+from copy import deepcopy
 from typing import Any
 
-import tomlkit
-from tomlkit.container import Container
-from tomlkit.exceptions import KeyAlreadyPresent, ParseError, TOMLKitError
-from tomlkit.items import AoT, Array, InlineTable, Item, Table
-from tomlkit.toml_document import TOMLDocument
-
 from qms.config.convert import Place
-from qms.domain.errors import InvalidInputError
-
-_POSITION = re.compile(r"\s*at line \d+ col \d+$")
 
 
 class TomlText:
-    """A text that was read, its values, and the lines they stand on."""
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self._document = read(text)
-
-    def values(self) -> dict[str, Any]:
-        """Return a copy of the values as plain dicts, lists and scalars."""
-        plain: dict[str, Any] = self._document.unwrap()
-        return plain
-
-    def line_of(self, place: Place) -> int | None:
-        """Return the line of the value at `place`, or of the nearest thing around it."""
-        while place:
-            for item in items_at(self._document, place):
-                line = self._line_of_item(item)
-                if line is not None:
-                    return line
-            place = place[:-1]
-        return None
-
-    def _line_of_item(self, item: Item) -> int | None:
-        # tomlkit keeps no positions: mark the item, and look where the mark comes out.
-        indent, mark = item.trivia.indent, unused_mark(self.text)
-        item.trivia.indent = indent + mark
-        before, found, _ = self._document.as_string().partition(mark)
-        item.trivia.indent = indent
-        return _line_at(before, len(before)) if found else None
-
-
-def read(text: str) -> TOMLDocument:
-    """Return the document that a text is.
+    """A text that was read, its values, and the lines they stand on.
 
     Raises:
         InvalidInputError: it is no TOML; `details` has the line.
     """
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._values = _values_of(text)
+
+    def values(self) -> dict[str, Any]:
+        """Return a copy of the values as plain dicts, lists and scalars."""
+        return deepcopy(self._values)
+
+    def line_of(self, place: Place) -> int | None:
+        """Return the line of the value at `place`, or of the nearest thing around it."""
+        from qms.config.toml_document import line_of
+
+        return line_of(self.text, place)
+
+
+def _values_of(text: str) -> dict[str, Any]:
     try:
         text.encode()
-        return tomlkit.parse(text)
-    except ParseError as error:
-        reason = _POSITION.sub("", str(error))
-        if "'\\x00'" in reason and "\0" not in text:
-            reason = "the file ends in the middle of a value"
-        raise _not_toml(reason, error.line) from None
-    except UnicodeEncodeError as error:
-        raise _not_toml("half of a surrogate pair", _line_at(text, error.start)) from None
-    except KeyAlreadyPresent as error:
-        raise _not_toml(str(error), _line_of_second(text)) from None
-    except (TOMLKitError, ValueError, RecursionError) as error:
-        raise _not_toml(str(error), None) from None
+        return tomllib.loads(text)
+    except (ValueError, RecursionError):
+        # Whoever wrote it is told where it is wrong by the reader that a change would use, too.
+        from qms.config.toml_document import read
 
-
-def items_at(within: Container | Item, place: Place) -> Iterator[Item]:
-    """Yield the items at `place`: more than one when a table is written in several parts."""
-    if not place:
-        if isinstance(within, Item):
-            yield within
-        return
-    first, rest = place[0], place[1:]
-    if isinstance(within, (Table, InlineTable)):
-        within = within.value
-    if isinstance(within, Container):
-        for key, item in within.body:
-            if key is not None and key.key == first:
-                yield from items_at(item, rest)
-    elif isinstance(within, (AoT, Array)) and isinstance(first, int) and first < len(within):
-        inner = within[first]
-        if isinstance(inner, Item):
-            yield from items_at(inner, rest)
-
-
-def is_there(document: TOMLDocument, place: Place) -> bool:
-    """Say whether something stands at `place`, be it an empty table."""
-    return next(items_at(document, place), None) is not None
-
-
-def unused_mark(text: str) -> str:
-    """Return a mark that the text does not hold, whoever wrote it."""
-    return next(
-        mark for number in itertools.count() if (mark := f"\ue000{number}\ue001") not in text
-    )
-
-
-def _not_toml(reason: str, line: int | None) -> InvalidInputError:
-    where = f"line {line}: " if line else ""
-    return InvalidInputError(f"{where}not valid TOML: {reason.rstrip('.')}", line=line)
-
-
-def _line_at(text: str, position: int) -> int:
-    return text.count("\n", 0, position) + 1
-
-
-def _line_of_second(text: str) -> int | None:
-    """Return the last line of the shortest beginning of the text that repeats a key."""
-    lines = text.split("\n")
-    low, high = 1, len(lines)
-    while low < high:
-        middle = (low + high) // 2
-        if _repeats_key("\n".join(lines[:middle])):
-            high = middle
-        else:
-            low = middle + 1
-    return low
-
-
-def _repeats_key(text: str) -> bool:
-    try:
-        tomlkit.parse(text)
-    except KeyAlreadyPresent:
-        return True
-    except (TOMLKitError, ValueError):
-        return False
-    return False
+        plain: dict[str, Any] = read(text).unwrap()
+        return plain
