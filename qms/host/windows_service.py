@@ -45,12 +45,9 @@ class _EventLog(logging.Handler):
         self.setFormatter(ConsoleFormatter())
 
     def emit(self, record: logging.LogRecord) -> None:
-        text = self.format(record)
-        with contextlib.suppress(win32service.error):  # a full Event Log stops nobody
-            if record.levelno >= logging.ERROR:
-                servicemanager.LogErrorMsg(text)
-            else:
-                servicemanager.LogWarningMsg(text)
+        is_error = record.levelno >= logging.ERROR
+        write = servicemanager.LogErrorMsg if is_error else servicemanager.LogWarningMsg
+        _write_event(write, self.format(record))
 
 
 class QuickMemoryService(win32serviceutil.ServiceFramework):
@@ -70,7 +67,7 @@ class QuickMemoryService(win32serviceutil.ServiceFramework):
         """Serve until asked to stop; the manager learns how it ended."""
         self._report(win32service.SERVICE_START_PENDING)
         with _event_log():
-            code = self._serve(service_root(sys.argv[1:]))
+            code = self._serve()
         if code:
             self._end_with(code)
 
@@ -104,14 +101,14 @@ class QuickMemoryService(win32serviceutil.ServiceFramework):
         # everything is closed, so nothing is lost by not returning.
         os._exit(code)
 
-    def _serve(self, root: Path) -> int:
+    def _serve(self) -> int:
         """Return the exit code of a server, after the Event Log has heard of it."""
         try:
-            outcome = self._served(root)
+            outcome = self._served(service_root(sys.argv[1:]))
         except Exception:
             log.exception("service ended by an error")
             return UNEXPECTED
-        _write_event(outcome)
+        _write_end(outcome)
         return outcome.exit_code
 
     def _served(self, root: Path) -> "Outcome":
@@ -124,7 +121,7 @@ class QuickMemoryService(win32serviceutil.ServiceFramework):
         self._sign_until(lambda: host.wait_until(Phase.READY, SIGN_EVERY_S))
         if host.phase is Phase.READY:
             self._report(win32service.SERVICE_RUNNING)
-            servicemanager.LogInfoMsg(f"{DISPLAY_NAME} serves {root}")
+            _write_event(servicemanager.LogInfoMsg, f"{DISPLAY_NAME} serves {root}")
         if self._is_stop_asked:  # before there was a host to stop
             host.stop()
         host.wait_until(Phase.STOPPING)
@@ -189,12 +186,18 @@ def _event_log() -> Iterator[None]:
         logging.getLogger().removeHandler(handler)
 
 
-def _write_event(outcome: "Outcome") -> None:
+def _write_end(outcome: "Outcome") -> None:
     if outcome.exit_code == 0:
-        servicemanager.LogInfoMsg(f"{DISPLAY_NAME} has stopped")
+        _write_event(servicemanager.LogInfoMsg, f"{DISPLAY_NAME} has stopped")
         return
     why = outcome.reason or explain(outcome.exit_code)
-    servicemanager.LogErrorMsg(f"{DISPLAY_NAME} has ended ({outcome.exit_code}): {why}")
+    text = f"{DISPLAY_NAME} has ended ({outcome.exit_code}): {why}"
+    _write_event(servicemanager.LogErrorMsg, text)
+
+
+def _write_event(write: Callable[[str], None], text: str) -> None:
+    with contextlib.suppress(win32service.error):  # a full Event Log stops nobody
+        write(text)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 `launchctl print` answers in the form of macOS 13 and later, as far as the controller reads it.
 """
 
+import os
 import plistlib
 import subprocess
 from collections.abc import Sequence
@@ -53,6 +54,7 @@ class StandInLaunchd:
         self._process = subprocess.Popen(
             values["ProgramArguments"],
             cwd=values["WorkingDirectory"],
+            env=os.environ | {"XPC_SERVICE_NAME": values["Label"]},
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )

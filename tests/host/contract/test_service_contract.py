@@ -151,7 +151,7 @@ def test_it_starts_starts_anew_and_stops(
 
 
 def test_a_start_that_fails_is_explained_and_can_be_repaired(
-    controller: ServiceController, spec: ServiceSpec
+    manager: ServiceManager, controller: ServiceController, spec: ServiceSpec
 ) -> None:
     configuration = spec.root / "QuickMemoryServer.toml"
     configuration.write_text(TORN, encoding="utf-8")
@@ -165,6 +165,8 @@ def test_a_start_that_fails_is_explained_and_can_be_repaired(
 
     assert (status.state, status.exit_code, status.pid) == (ServiceState.FAILED, 2, None)
     assert "configuration is not valid" in status.explanation
+    if not isinstance(manager, FakeServiceManager):
+        assert '"not served"' in (spec.root / "logs" / "qms.log").read_text(encoding="utf-8")
     assert (repaired.state, repaired.exit_code) == (ServiceState.RUNNING, None)
 
 
