@@ -40,6 +40,7 @@ from qms.cli import (
     syncing,
     undoing,
     users,
+    verifying,
     writing,
 )
 from qms.cli.arguments import PROGRAM, refused_option, verb_first
@@ -100,6 +101,7 @@ for _verb in (
     setting_up.init,
     setting_up.status,
     doctor.doctor,
+    verifying.verify_install,
     logging_out.logs,
     bundling.support_bundle,
     setting_up.config,
