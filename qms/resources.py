@@ -1,4 +1,4 @@
-"""Files that ship with the program: in the wheel's `_data` folder, or at the top of a checkout."""
+"""Files that ship with the program: in the wheel's `_data`, a checkout, or an installation."""
 
 from pathlib import Path
 
@@ -7,14 +7,24 @@ _PACKAGE = Path(__file__).resolve().parent
 TEMPLATE_NAME = "QuickMemoryServer.toml"
 """The commented configuration that a new root is seeded from."""
 
+LAYOUT_NAME = "layout.json"
+"""What an installer writes at the top of an installation."""
+
+
+def installation_folder(*, package: Path = _PACKAGE) -> Path | None:
+    """Return where an installer put this program with a Python of its own, or None."""
+    # python/Lib/site-packages/qms
+    folder = package.parents[min(3, len(package.parents) - 1)]
+    return folder if (folder / LAYOUT_NAME).is_file() else None
+
 
 def find_resource(name: str, *, package: Path = _PACKAGE) -> Path:
     """Return where the shipped file or folder called `name` is.
 
     Raises:
-        FileNotFoundError: neither the wheel nor the checkout has it.
+        FileNotFoundError: neither the wheel nor the checkout nor the installation has it.
     """
-    for candidate in (package / "_data" / name, package.parent / name):
-        if candidate.exists():
-            return candidate
+    for folder in (package / "_data", package.parent, installation_folder(package=package)):
+        if folder is not None and (folder / name).exists():
+            return folder / name
     raise FileNotFoundError(f"{name} is missing from this installation: install it again")

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from qms.resources import TEMPLATE_NAME, find_resource
+from qms.resources import LAYOUT_NAME, TEMPLATE_NAME, find_resource, installation_folder
 
 
 def test_a_checkout_finds_the_template_at_its_top() -> None:
@@ -23,3 +23,18 @@ def test_an_installed_package_finds_its_data_folder_first(tmp_path: Path) -> Non
 def test_a_missing_resource_is_named(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match=r"nothing\.txt"):
         find_resource("nothing.txt", package=tmp_path / "qms")
+
+
+def test_an_installation_finds_what_lies_beside_its_private_python(tmp_path: Path) -> None:
+    package = tmp_path / "python" / "Lib" / "site-packages" / "qms"
+    package.mkdir(parents=True)
+    (tmp_path / "models").mkdir()
+    with pytest.raises(FileNotFoundError):
+        find_resource("models", package=package)
+    (tmp_path / LAYOUT_NAME).write_text("{}", encoding="utf-8")
+    assert installation_folder(package=package) == tmp_path
+    assert find_resource("models", package=package) == tmp_path / "models"
+
+
+def test_a_checkout_is_no_installation() -> None:
+    assert installation_folder() is None

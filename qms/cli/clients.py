@@ -11,8 +11,12 @@ import msgspec
 
 from qms.config.toml_change import put
 from qms.domain.errors import InvalidInputError
+from qms.resources import installation_folder
 
 SERVER_NAME = "memory"
+
+_INSTALLED = {"qms": "QuickMemoryServer.exe", "memoryctl": "tools/memoryctl.exe"}
+"""What our programs are called in an installation."""
 
 
 class Server(msgspec.Struct, frozen=True, kw_only=True):
@@ -120,6 +124,8 @@ def _bridged(server: Server) -> dict[str, Any]:
 
 def installed_program(name: str) -> str:
     """Return the path of one of our programs, since clients do not search the PATH of a shell."""
+    if (installation := installation_folder()) is not None:
+        return str(installation / _INSTALLED[name])
     beside = Path(sys.executable).with_name(f"{name}.exe" if sys.platform == "win32" else name)
     return str(beside) if beside.exists() else name
 

@@ -42,6 +42,7 @@ from qms.cli import (
     syncing,
     undoing,
     users,
+    verifying,
     writing,
 )
 from qms.cli.arguments import PROGRAM, refused_option, verb_first
@@ -107,6 +108,7 @@ for _verb in (
     setting_up.init,
     setting_up.status,
     doctor.doctor,
+    verifying.verify_install,
     logging_out.logs,
     bundling.support_bundle,
     setting_up.config,

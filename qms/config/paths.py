@@ -9,6 +9,8 @@ from pathlib import Path, PurePosixPath
 
 from qms.domain.slugs import SLUG, is_slug
 
+_EXTENDED = "\\\\?\\"
+_EXTENDED_SHARE = _EXTENDED + "UNC\\"
 _UNPORTABLE = re.compile(r'[\x00-\x1f\x7f\\:*?"<>|]')
 
 
@@ -37,9 +39,25 @@ def path_flaw(text: str, *, confined: bool) -> str | None:
 
 def resolve_inside(base: Path, text: str) -> Path | None:
     """Return `base / text` with symbolic links followed, or None when they lead out of `base`."""
-    inside = base.resolve()
-    target = (inside / text).resolve()
+    inside = resolved(base)
+    target = resolved(inside / text)
     return target if target.is_relative_to(inside) else None
+
+
+def resolved(path: Path) -> Path:
+    """Return a path with symbolic links followed, always in its usual form."""
+    return Path(usual_form(str(path.resolve())))
+
+
+def usual_form(text: str) -> str:
+    r"""Return a path of Windows without `\\?\`.
+
+    Python leaves it there when the file system was busy at the wrong moment; two forms of one
+    folder would then look like two folders.
+    """
+    if text.startswith(_EXTENDED_SHARE):
+        return "\\\\" + text[len(_EXTENDED_SHARE) :]
+    return text.removeprefix(_EXTENDED)
 
 
 def comparable(*parts: str) -> tuple[str, ...]:

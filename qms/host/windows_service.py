@@ -10,7 +10,9 @@ import logging
 import os
 import runpy
 import sys
+import threading
 from collections.abc import Callable, Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
@@ -112,6 +114,7 @@ class QuickMemoryService(win32serviceutil.ServiceFramework):
         return outcome.exit_code
 
     def _served(self, root: Path) -> "Outcome":
+        self._import_server()
         from qms.host.process import Order, Outcome, Phase, ServerHost
 
         # Nobody would see a key that is made here: whoever installs the service makes the admin.
@@ -128,6 +131,18 @@ class QuickMemoryService(win32serviceutil.ServiceFramework):
         self._report(win32service.SERVICE_STOP_PENDING)
         self._sign_until(lambda: host.wait(SIGN_EVERY_S) is not None)
         return host.wait() or Outcome()
+
+    def _import_server(self) -> None:
+        """Import what serving takes, with signs of life: a cold disk can need a minute for it."""
+        # An error is not lost: whoever imports the module next meets it again.
+        importing = threading.Thread(target=import_module, args=("qms.host.process",))
+        importing.start()
+
+        def is_done() -> bool:
+            importing.join(SIGN_EVERY_S)
+            return not importing.is_alive()
+
+        self._sign_until(is_done)
 
     def _sign_until(self, is_done: Callable[[], bool]) -> None:
         """Give the manager a sign of life each time that `is_done` has waited in vain."""

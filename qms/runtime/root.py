@@ -9,8 +9,10 @@ from pathlib import Path
 
 import msgspec
 
+from qms.files.layout import data_folder, read_layout
 from qms.fsio import lock
 from qms.fsio.lock import Owner, RootLock
+from qms.resources import installation_folder
 
 ROOT_VARIABLE = "QMS_ROOT"
 CONFIGURATION_NAME = "QuickMemoryServer.toml"
@@ -22,13 +24,24 @@ _APPLICATION = "QuickMemoryServer"
 
 
 def find_root(option: str | Path | None, environ: Mapping[str, str] = os.environ) -> Path:
-    """Return the root that was asked for, else that of `QMS_ROOT`, else the user's data folder."""
+    """Return the root that was asked for, else that of `QMS_ROOT`, the installation or the user."""
     chosen = option or environ.get(ROOT_VARIABLE)
     if chosen:
         return Path(chosen).expanduser().absolute()
+    if (installation := installation_folder()) is not None:
+        return installed_root(installation)
     import platformdirs  # only here, so that a server with a root starts without it
 
     return platformdirs.user_data_path(_APPLICATION, appauthor=False)
+
+
+def installed_root(installation: Path) -> Path:
+    """Return where an installation keeps its data.
+
+    Raises:
+        QmsError: its layout cannot be read.
+    """
+    return data_folder(installation, read_layout(installation))
 
 
 def claim_root(root: Path, clock: Callable[[], datetime], *, command: str = "") -> RootLock:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from qms.config.paths import path_flaw, resolve_inside
+from qms.config.paths import path_flaw, resolve_inside, usual_form
 
 HOSTILE = [
     "../../x",
@@ -63,3 +63,16 @@ def test_a_link_that_stays_inside_and_a_linked_base_are_fine(tmp_path: Path) -> 
     (base / "link").symlink_to(base / "real")
     (tmp_path / "alias").symlink_to(base)
     assert resolve_inside(tmp_path / "alias", "link") == (base / "real").resolve()
+
+
+@pytest.mark.parametrize(
+    ("text", "usual"),
+    [
+        ("\\\\?\\C:\\data\\MemoryStores", "C:\\data\\MemoryStores"),
+        ("\\\\?\\UNC\\server\\share\\data", "\\\\server\\share\\data"),
+        ("\\\\server\\share", "\\\\server\\share"),
+        ("/srv/memory", "/srv/memory"),
+    ],
+)
+def test_a_path_of_windows_has_one_form(text: str, usual: str) -> None:
+    assert usual_form(text) == usual

@@ -31,7 +31,7 @@ def test_ci_takes_the_tests_last() -> None:
     steps = re.search(r"^STEPS=\((.*)\)$", read(".ci/run"), re.MULTILINE)
 
     assert steps is not None
-    assert steps[1] == "install format lint types layers docs serve page test"
+    assert steps[1] == "install format lint types layers docs serve page wine test"
 
 
 def test_ci_installs_every_program_that_a_test_may_need() -> None:

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from qms.domain.errors import ConflictError
+from qms.files.layout import Layout, write_layout
 from qms.fsio.lock import read_owner
-from qms.runtime.root import LOCK_PLACE, announce, claim_root, find_root
+from qms.runtime.root import LOCK_PLACE, announce, claim_root, find_root, installed_root
 
 
 def clock() -> datetime:
@@ -33,6 +34,16 @@ def test_without_either_the_root_is_the_users_data_folder(
     assert root.is_absolute()
     assert root.name == "QuickMemoryServer"
     assert not root.is_relative_to(tmp_path)
+
+
+@pytest.mark.parametrize("data_root", ["", "elsewhere"])
+def test_an_installation_keeps_its_data_where_its_layout_says(
+    tmp_path: Path, data_root: str
+) -> None:
+    chosen = str(tmp_path / data_root) if data_root else ""
+    write_layout(tmp_path, Layout(version="1.2.3", files=(), data_root=chosen))
+
+    assert installed_root(tmp_path) == tmp_path / data_root
 
 
 def test_a_relative_root_is_made_absolute(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,12 +22,16 @@ DEBIAN_PACKAGES = {
     "curl": "curl",
     "faketime": "faketime",
     "git": "git",
+    "makensis": "nsis",
     "man": "man-db",
     "mount": "mount",
+    "osslsigncode": "osslsigncode",
     "promtool": "prometheus",
     "strace": "strace",
     "systemd-analyze": "systemd",
     "unshare": "util-linux",
+    "wine": "wine",
+    "x86_64-w64-mingw32-gcc": "gcc-mingw-w64-x86-64-win32",
 }
 """Each program that a test may ask for with `needs`, and the package that brings it.
 

@@ -10,9 +10,9 @@ BOUND_S = 30.0
 _LOOK_AGAIN_S = 0.002
 
 
-def eventually(condition: Callable[[], object]) -> None:
+def eventually(condition: Callable[[], object], *, bound_s: float = BOUND_S) -> None:
     """Return once `condition` holds; fail when it does not within the bound."""
-    end = time.monotonic() + BOUND_S
+    end = time.monotonic() + bound_s
     never = threading.Event()
     while not condition():
         assert time.monotonic() < end, "the condition did not come true in time"

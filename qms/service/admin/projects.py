@@ -8,6 +8,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from qms.config import toml_file
+from qms.config.paths import resolved
 from qms.config.settings import Endpoint, SecretsPolicy, Toolset, fold_slug
 from qms.domain.errors import ConflictError, UnavailableError, invalid
 from qms.service.admin.calls import AdminCall, Change, Changed
@@ -211,8 +212,7 @@ def _stamp(now: datetime) -> str:
 
 def _below(path: Path, root: Path) -> str:
     """Return a path as people find it: from the root on where it lies there."""
-    inside = root.resolve()
-    resolved = path.resolve()
-    if resolved.is_relative_to(inside):
-        return resolved.relative_to(inside).as_posix()
-    return resolved.name
+    inside, target = resolved(root), resolved(path)
+    if target.is_relative_to(inside):
+        return target.relative_to(inside).as_posix()
+    return target.name

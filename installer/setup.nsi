@@ -1,0 +1,250 @@
+; The setup program. It unpacks, swaps folders and passes exit codes on; everything that needs a
+; decision is done by the new version itself: python -m qms.host.installing.
+;
+; setup.exe /S [/DATA="folder"] [/PORT=number] [/KEYFILE="file"] [/D=folder]
+;   /D= comes last and takes no quotes, as NSIS wants it.
+; uninstall.exe /S [/PURGE]
+
+Unicode true
+Target amd64-unicode
+!if ${COMPRESSION} == lzma
+  SetCompressor /SOLID /FINAL lzma
+  SetCompressorDictSize 64
+!else
+  SetCompress off
+!endif
+SetDateSave off
+SetOverwrite on
+AllowSkipFiles off
+CRCCheck on
+RequestExecutionLevel admin
+ManifestSupportedOS Win10
+ManifestLongPathAware true
+
+!include LogicLib.nsh
+!include FileFunc.nsh
+!include MUI2.nsh
+
+!define NAME "Quick Memory Server"
+!define SERVICE "QuickMemoryServer"
+!define UNINSTALL_KEY "Software\Microsoft\Windows\CurrentVersion\Uninstall\${SERVICE}"
+!define STEP '-m qms.host.installing'
+!define NOT_STARTED 9009
+!define ERROR_UNWRITABLE 6
+!define ERROR_ROLLED_BACK 8
+
+Name "${NAME} ${VERSION}"
+OutFile "${TARGET}"
+InstallDir "$PROGRAMFILES64\${SERVICE}"
+InstallDirRegKey HKLM "${UNINSTALL_KEY}" "InstallLocation"
+BrandingText "${NAME} ${VERSION}"
+VIProductVersion "${VERSION_NUMBERS}"
+VIAddVersionKey ProductName "${NAME}"
+VIAddVersionKey FileDescription "${NAME} Setup"
+VIAddVersionKey FileVersion "${VERSION}"
+VIAddVersionKey ProductVersion "${VERSION}"
+VIAddVersionKey LegalCopyright "Apache-2.0"
+
+Var Arguments
+Var Data
+Var Port
+Var KeyFile
+Var ExitCode
+Var HasFormer
+
+!define MUI_ABORTWARNING
+!define MUI_FINISHPAGE_RUN
+!define MUI_FINISHPAGE_RUN_TEXT "Open the admin page"
+!define MUI_FINISHPAGE_RUN_FUNCTION OpenAdminPage
+!define MUI_FINISHPAGE_SHOWREADME
+!define MUI_FINISHPAGE_SHOWREADME_TEXT "Show the admin key (new installations only)"
+!define MUI_FINISHPAGE_SHOWREADME_FUNCTION ShowKey
+!insertmacro MUI_PAGE_WELCOME
+!insertmacro MUI_PAGE_DIRECTORY
+!insertmacro MUI_PAGE_INSTFILES
+!insertmacro MUI_PAGE_FINISH
+!insertmacro MUI_UNPAGE_CONFIRM
+!insertmacro MUI_UNPAGE_INSTFILES
+!insertmacro MUI_LANGUAGE English
+
+; What a version consists of: each moves as a whole.
+!macro ForEachPart MACRO
+  !insertmacro ${MACRO} "python"
+  !insertmacro ${MACRO} "models"
+  !insertmacro ${MACRO} "docs"
+  !insertmacro ${MACRO} "tools"
+  !insertmacro ${MACRO} "QuickMemoryServer.exe"
+  !insertmacro ${MACRO} "layout.json"
+!macroend
+
+!macro MoveIn PART
+  ${If} ${FileExists} "$INSTDIR\${PART}"
+    Rename "$INSTDIR\${PART}" "$INSTDIR\.old\${PART}"
+  ${EndIf}
+  Rename "$INSTDIR\.new\${PART}" "$INSTDIR\${PART}"
+!macroend
+
+!macro MoveBack PART
+  ${If} ${FileExists} "$INSTDIR\.old\${PART}"
+    RMDir /r "$INSTDIR\${PART}"
+    Delete "$INSTDIR\${PART}"
+    Rename "$INSTDIR\.old\${PART}" "$INSTDIR\${PART}"
+  ${EndIf}
+!macroend
+
+!macro RemovePart PART
+  RMDir /r "$INSTDIR\${PART}"
+  Delete "$INSTDIR\${PART}"
+!macroend
+
+; Runs a step of the installation with the Python below FOLDER; $ExitCode is how it ended.
+!macro Run FOLDER STEPNAME OPTIONS
+  DetailPrint "${STEPNAME}"
+  StrCpy $ExitCode ${NOT_STARTED}
+  ExecWait '"${FOLDER}\python\pythonw.exe" ${STEP} ${STEPNAME} --install-dir "$INSTDIR" ${OPTIONS}' $ExitCode
+!macroend
+
+Function .onInit
+  InitPluginsDir
+  SetRegView 64
+  ${GetParameters} $Arguments
+  ClearErrors
+  ${GetOptions} $Arguments "/DATA=" $Data
+  ${GetOptions} $Arguments "/PORT=" $Port
+  ${GetOptions} $Arguments "/KEYFILE=" $KeyFile
+  ClearErrors
+FunctionEnd
+
+Section
+  SetRegView 64
+  Call PutBackWhatWasInterrupted
+  Call Unpack
+  !insertmacro Run "$INSTDIR\.new" "prepare" '"--data=$Data"'
+  ${If} $ExitCode <> 0
+    RMDir /r "$INSTDIR\.new"
+    Call Fail
+  ${EndIf}
+  Call MoveNewVersionIn
+  !insertmacro Run "$INSTDIR" "activate" '"--port=$Port" "--key-file=$KeyFile" "--result=$PLUGINSDIR\result.ini"'
+  ${If} $ExitCode <> 0
+  ${AndIf} $HasFormer == yes
+    Call GoBack
+  ${EndIf}
+  RMDir /r "$INSTDIR\.old"
+  RMDir /r "$INSTDIR\.new"
+  Call WriteEntry
+  ${If} $ExitCode <> 0
+    Call Fail
+  ${EndIf}
+SectionEnd
+
+Function PutBackWhatWasInterrupted
+  !insertmacro ForEachPart MoveBack
+  RMDir /r "$INSTDIR\.old"
+  RMDir /r "$INSTDIR\.new"
+FunctionEnd
+
+Function Unpack
+  StrCpy $HasFormer no
+  ${If} ${FileExists} "$INSTDIR\layout.json"
+    StrCpy $HasFormer yes
+  ${EndIf}
+  ClearErrors
+  !include "${FILES}"
+  SetOutPath "$INSTDIR"
+  ${If} ${Errors}
+    RMDir /r "$INSTDIR\.new"
+    StrCpy $ExitCode ${ERROR_UNWRITABLE}
+    Call Fail
+  ${EndIf}
+FunctionEnd
+
+Function MoveNewVersionIn
+  CreateDirectory "$INSTDIR\.old"
+  ClearErrors
+  !insertmacro ForEachPart MoveIn
+  ${If} ${Errors}
+    ; Somebody uses a file of the former version.
+    !insertmacro ForEachPart MoveBack
+    StrCpy $ExitCode ${ERROR_UNWRITABLE}
+    ${If} $HasFormer == yes
+      !insertmacro Run "$INSTDIR" "resume" ""
+      StrCpy $ExitCode ${ERROR_ROLLED_BACK}
+    ${EndIf}
+    RMDir /r "$INSTDIR\.old"
+    RMDir /r "$INSTDIR\.new"
+    Call Fail
+  ${EndIf}
+FunctionEnd
+
+Function GoBack
+  !insertmacro ForEachPart MoveBack
+  !insertmacro Run "$INSTDIR" "resume" ""
+  RMDir /r "$INSTDIR\.old"
+  RMDir /r "$INSTDIR\.new"
+  StrCpy $ExitCode ${ERROR_ROLLED_BACK}
+  Call Fail
+FunctionEnd
+
+Function WriteEntry
+  WriteUninstaller "$INSTDIR\uninstall.exe"
+  WriteRegStr HKLM "${UNINSTALL_KEY}" "DisplayName" "${NAME}"
+  WriteRegStr HKLM "${UNINSTALL_KEY}" "DisplayVersion" "${VERSION}"
+  WriteRegStr HKLM "${UNINSTALL_KEY}" "DisplayIcon" "$INSTDIR\QuickMemoryServer.exe"
+  WriteRegStr HKLM "${UNINSTALL_KEY}" "InstallLocation" "$INSTDIR"
+  WriteRegStr HKLM "${UNINSTALL_KEY}" "Publisher" "${NAME}"
+  WriteRegStr HKLM "${UNINSTALL_KEY}" "UninstallString" '"$INSTDIR\uninstall.exe"'
+  WriteRegStr HKLM "${UNINSTALL_KEY}" "QuietUninstallString" '"$INSTDIR\uninstall.exe" /S'
+  WriteRegDWORD HKLM "${UNINSTALL_KEY}" "EstimatedSize" ${SIZE_KB}
+  WriteRegDWORD HKLM "${UNINSTALL_KEY}" "NoModify" 1
+FunctionEnd
+
+Function Fail
+  SetErrorLevel $ExitCode
+  MessageBox MB_OK|MB_ICONSTOP "Setup ended with code $ExitCode. logs\setup.log in the folder of the data says why." /SD IDOK
+  Quit
+FunctionEnd
+
+Function OpenAdminPage
+  ReadINIStr $0 "$PLUGINSDIR\result.ini" "result" "url"
+  ${If} $0 != ""
+    ExecShell "open" "$0"
+  ${EndIf}
+FunctionEnd
+
+Function ShowKey
+  ReadINIStr $0 "$PLUGINSDIR\result.ini" "result" "keyFile"
+  ${If} $0 != ""
+    Exec 'notepad.exe "$0"'
+  ${EndIf}
+FunctionEnd
+
+Section Uninstall
+  SetRegView 64
+  ${GetParameters} $Arguments
+  ClearErrors
+  ${GetOptions} $Arguments "/PURGE" $0
+  ${If} ${Errors}
+    StrCpy $0 ""
+  ${Else}
+    StrCpy $0 "--purge"
+  ${EndIf}
+  !insertmacro Run "$INSTDIR" "remove" "$0"
+  ${If} $ExitCode = ${NOT_STARTED}
+    ; The private Python is damaged: Windows can forget the service without it.
+    ExecWait '"$SYSDIR\sc.exe" stop ${SERVICE}'
+    ExecWait '"$SYSDIR\sc.exe" delete ${SERVICE}'
+    StrCpy $ExitCode 0
+  ${EndIf}
+  ${If} $ExitCode <> 0
+    SetErrorLevel $ExitCode
+    MessageBox MB_OK|MB_ICONSTOP "The service could not be stopped and removed (code $ExitCode)." /SD IDOK
+    Quit
+  ${EndIf}
+  !insertmacro ForEachPart RemovePart
+  RMDir /r "$INSTDIR\.old"
+  RMDir /r "$INSTDIR\.new"
+  Delete "$INSTDIR\uninstall.exe"
+  RMDir "$INSTDIR"
+  DeleteRegKey HKLM "${UNINSTALL_KEY}"
+SectionEnd

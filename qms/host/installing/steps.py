@@ -1,0 +1,224 @@
+"""The steps of an installation, in the order in which the setup program takes them.
+
+It unpacks the new version into `.new`, has it `prepare`, puts it in the place of the former one,
+has it `activate`, and when that fails puts the former one back and has that one `resume`.
+"""
+
+import logging
+import shutil
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+
+import msgspec
+
+from qms.config.new_keys import with_new_keys
+from qms.config.toml_change import put
+from qms.domain.errors import ConflictError, InvalidInputError, NotFoundError, UnavailableError
+from qms.files.layout import (
+    SETTINGS,
+    WRITABLE,
+    Layout,
+    compare,
+    data_folder,
+    read_layout,
+    write_layout,
+)
+from qms.fsio.disk import Disk
+from qms.host.installing import data_copy
+from qms.host.installing.rights import make_folders
+from qms.host.service_control import ServiceController, ServiceSpec, ServiceState
+from qms.resources import TEMPLATE_NAME, find_resource
+from qms.service.configuration import Configuration
+
+NEW = ".new"
+PROGRAM = "QuickMemoryServer.exe"
+_STATE = "upgrade.json"
+
+log = logging.getLogger(__name__)
+
+
+class State(msgspec.Struct, frozen=True, rename="camel"):
+    """What one step leaves for the next."""
+
+    was_running: bool = False
+    copy: data_copy.Copy | None = None
+
+
+class Surroundings(msgspec.Struct, frozen=True, kw_only=True):
+    """What an installation needs of the machine."""
+
+    controller: ServiceController
+    grant: Callable[[Path], object]
+    is_healthy: Callable[[Path], bool]
+    """Wait until the server of a root answers that it is well; say whether it did."""
+    clock: Callable[[], datetime]
+    disk: Disk
+
+
+class Installation:
+    """One folder with the program, before, while and after its version changes."""
+
+    def __init__(self, folder: Path, surroundings: Surroundings) -> None:
+        self._folder = folder
+        self._around = surroundings
+
+    def former(self) -> Layout | None:
+        """Return what is installed now; None for nothing, or nothing that can be read."""
+        try:
+            return read_layout(self._folder)
+        except NotFoundError:
+            return None
+        except InvalidInputError as error:
+            log.warning("former layout not read", extra={"reason": error.message})
+            return None
+
+    def data_for(self, wanted: str = "") -> Path:
+        """Return where the data is, or where that of a first installation will be."""
+        former = self.former()
+        if former is not None:
+            return data_folder(self._folder, former)
+        return Path(wanted).absolute() if wanted else self._folder
+
+    def prepare(self, wanted: str = "") -> None:
+        """Stop the former version and copy its data; `wanted` is where data is to be.
+
+        Raises:
+            ConflictError: what is installed is newer, or its data is elsewhere.
+            UnavailableError: the service does not stop, or the data cannot be copied.
+        """
+        data = self.data_for(wanted)
+        if wanted and Path(wanted).absolute() != data:
+            raise ConflictError(f"the data is in {data}: the setup program does not move it")
+        former, new = self.former(), read_layout(self._folder / NEW)
+        if former is not None:
+            _check_upgrade(former, new)
+            log.info("former version", extra={"version": former.version})
+            for name, paths in msgspec.structs.asdict(compare(self._folder, former)).items():
+                for path in [one for one in paths if not one.startswith(f"{NEW}/")]:
+                    log.warning("not as it was installed", extra={"path": path, "what": name})
+        data_root = "" if data == self._folder else str(data)
+        write_layout(self._folder / NEW, msgspec.structs.replace(new, data_root=data_root))
+        was_running = self._stop()
+        try:
+            self._remember(State(was_running=was_running, copy=self._copied(data)))
+        except OSError as error:
+            if was_running:
+                self._around.controller.start()
+            raise UnavailableError(f"the data cannot be copied: {error.strerror}") from error
+
+    def activate(self, *, port: int | None, hand_over: Callable[[str], None]) -> None:
+        """Return once the service runs and is well; a new admin's key is handed over before that.
+
+        Raises:
+            UnavailableError: it does not run; the data is as it was before.
+        """
+        layout = read_layout(self._folder)
+        data = data_folder(self._folder, layout)
+        copy = self._state().copy
+        key = self._settle_data(data, port)
+        if key is not None:
+            hand_over(key)
+        try:
+            self._run_service(data)
+        except UnavailableError:
+            if copy is not None:
+                self._stop()
+                data_copy.put_back(copy, self._around.disk)
+            raise
+        if copy is not None:
+            data_copy.forget_older(data, copy)
+        log.info("installed", extra={"version": layout.version, "data": str(data)})
+
+    def resume(self) -> None:
+        """Have the former version run again, if it did.
+
+        Raises:
+            UnavailableError: it does not start.
+        """
+        if self._state().was_running:
+            self._around.controller.start()
+            log.info("former version runs again")
+
+    def remove(self) -> None:
+        """Stop and forget the service; the data stays.
+
+        Raises:
+            UnavailableError: the service does not stop.
+        """
+        if self._around.controller.status().state is not ServiceState.NOT_INSTALLED:
+            self._around.controller.uninstall()
+
+    def _settle_data(self, data: Path, port: int | None) -> str | None:
+        make_folders(data)
+        shared = data / "MemoryStores" / "shared" / "entries.jsonl"
+        if not shared.exists():
+            self._around.disk.make_folder(shared.parent)
+            self._around.disk.put(shared, b"")
+        is_new = not (data / SETTINGS).exists()
+        configuration = Configuration(data / SETTINGS, self._around.disk, self._around.clock)
+        key = configuration.load()
+        if is_new and port is not None:
+            listen = [f"http://127.0.0.1:{port}"]
+            configuration.edit(lambda text: put(text, ("global", "listen"), listen))
+        elif not is_new:
+            template = find_resource(TEMPLATE_NAME).read_text(encoding="utf-8")
+            configuration.edit(lambda text: with_new_keys(text, template))
+        return key
+
+    def _run_service(self, data: Path) -> None:
+        controller = self._around.controller
+        status = controller.status()
+        if status.state is not ServiceState.NOT_INSTALLED and Path(status.root) != data:
+            controller.uninstall()
+            status = controller.status()
+        if status.state is ServiceState.NOT_INSTALLED:
+            controller.install(ServiceSpec(root=data, executable=(str(self._folder / PROGRAM),)))
+        self._around.grant(data)  # Windows knows the account as long as there is the service
+        controller.start()
+        if not self._around.is_healthy(data):
+            raise UnavailableError("the service runs and is not well: see logs/qms.log")
+
+    def _stop(self) -> bool:
+        """Stop the service; say whether it ran."""
+        controller = self._around.controller
+        state = controller.status().state
+        if state is ServiceState.NOT_INSTALLED:
+            return False
+        controller.stop()
+        return state in (ServiceState.RUNNING, ServiceState.STARTING)
+
+    def _copied(self, data: Path) -> data_copy.Copy | None:
+        if not (data / SETTINGS).exists():
+            return None
+        return data_copy.take(data, self._around.clock(), self._around.disk)
+
+    def _remember(self, state: State) -> None:
+        self._around.disk.put(self._folder / NEW / _STATE, msgspec.json.encode(state))
+
+    def _state(self) -> State:
+        try:
+            text = (self._folder / NEW / _STATE).read_bytes()
+        except FileNotFoundError:
+            return State()
+        return msgspec.json.decode(text, type=State)
+
+
+def _check_upgrade(former: Layout, new: Layout) -> None:
+    if _numbers(former.version) > _numbers(new.version):
+        raise ConflictError(
+            f"version {former.version} is installed, which is newer than {new.version}:"
+            " uninstall it first; the data stays"
+        )
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in version.split(".")[:3] if part.isdigit())
+
+
+def purge(data: Path) -> None:
+    """Remove settings, stores, logs and backups for good; a store kept elsewhere stays."""
+    for name in WRITABLE:
+        shutil.rmtree(data / name, ignore_errors=True)
+    for path in data.glob(f"{SETTINGS}*"):
+        path.unlink()

@@ -1,0 +1,233 @@
+"""A first installation, an upgrade, one that fails, a repair and a removal, step by step."""
+
+import errno
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from qms.domain.errors import ConflictError, UnavailableError
+from qms.files.layout import Layout, describe, read_layout, write_layout
+from qms.fsio.disk import Disk
+from qms.host.installing.steps import Installation, Surroundings, purge
+from qms.host.service_control import ServiceController, ServiceState
+from tests.support.fake_services import FakeServiceManager
+
+
+class FullDisk(Disk):
+    """A disk that takes no copies when its machine says so."""
+
+    def __init__(self, machine: "Machine") -> None:
+        self._machine = machine
+
+    def copy(self, source: Path, target: Path, *, sync: bool = False) -> None:
+        if self._machine.is_full:
+            raise OSError(errno.ENOSPC, "no space left")
+        super().copy(source, target, sync=sync)
+
+
+class Machine:
+    """A folder for the program, a service manager, and whether servers turn out to be well."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder / "program"
+        self.services = FakeServiceManager()
+        self.granted: list[Path] = []
+        self.keys: list[str] = []
+        self.is_well = True
+        self.is_full = False
+        self.controller = ServiceController(self.services, pause=lambda _seconds: None)
+        around = Surroundings(
+            controller=self.controller,
+            grant=self._granted,
+            is_healthy=lambda _data: self.is_well,
+            clock=lambda: datetime(2026, 11, 16, 12, 30, tzinfo=UTC),
+            disk=FullDisk(self),
+        )
+        self.installation = Installation(self.folder, around)
+
+    def _granted(self, data: Path) -> None:
+        assert self.services.spec is not None, "Windows knows the account with the service only"
+        self.granted.append(data)
+
+    def unpack(self, version: str) -> None:
+        """Do what the setup program does first."""
+        new = self.folder / ".new"
+        new.mkdir(parents=True, exist_ok=True)
+        (new / "QuickMemoryServer.exe").write_text(version, encoding="utf-8")
+        write_layout(new, describe(new, version))
+
+    def move_in(self) -> None:
+        """Put the new version in the place of the former one."""
+        for name in ("QuickMemoryServer.exe", "layout.json"):
+            (self.folder / ".new" / name).replace(self.folder / name)
+
+    def set_up(self, version: str, data: str = "", port: int | None = None) -> None:
+        """Install a version, whatever comes of it."""
+        self.unpack(version)
+        self.installation.prepare(data)
+        self.move_in()
+        self.installation.activate(port=port, hand_over=self.keys.append)
+
+    def state(self) -> ServiceState:
+        return self.controller.status().state
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    return Machine(tmp_path)
+
+
+@pytest.fixture
+def installed(machine: Machine) -> Machine:
+    machine.set_up("1.0.0")
+    entries = machine.folder / "MemoryStores" / "shared" / "entries.jsonl"
+    entries.write_bytes(b"as it was\n")
+    return machine
+
+
+def test_a_first_installation_has_data_a_key_rights_and_a_running_service(
+    machine: Machine,
+) -> None:
+    machine.set_up("1.0.0", port=6001)
+
+    assert machine.state() is ServiceState.RUNNING
+    assert machine.services.spec is not None
+    assert machine.services.spec.root == machine.folder
+    assert machine.services.spec.executable == (str(machine.folder / "QuickMemoryServer.exe"),)
+    assert machine.granted == [machine.folder]
+    assert [key[:4] for key in machine.keys] == ["qms_"]
+    settings = (machine.folder / "QuickMemoryServer.toml").read_text(encoding="utf-8")
+    assert 'listen = ["http://127.0.0.1:6001"]' in settings
+    assert machine.keys[0] not in settings
+    assert (machine.folder / "MemoryStores" / "shared" / "entries.jsonl").read_bytes() == b""
+
+
+def test_data_can_be_put_elsewhere_and_stays_there(machine: Machine, tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    machine.set_up("1.0.0", data=str(data))
+
+    assert read_layout(machine.folder).data_root == str(data)
+    assert (data / "QuickMemoryServer.toml").exists()
+    assert not (machine.folder / "MemoryStores").exists()
+
+    machine.set_up("1.1.0")
+
+    assert read_layout(machine.folder).data_root == str(data)
+    machine.unpack("1.2.0")
+    with pytest.raises(ConflictError, match="does not move it"):
+        machine.installation.prepare(str(tmp_path / "another"))
+
+
+def test_an_upgrade_keeps_data_and_key_and_shows_new_settings(installed: Machine) -> None:
+    settings = installed.folder / "QuickMemoryServer.toml"
+    without = settings.read_text(encoding="utf-8").replace("logKeep = 5\n", "")
+    settings.write_text(without, encoding="utf-8")
+
+    installed.set_up("1.1.0")
+
+    assert installed.state() is ServiceState.RUNNING
+    assert len(installed.keys) == 1
+    assert "# logKeep = 5\n" in settings.read_text(encoding="utf-8")
+    entries = installed.folder / "MemoryStores" / "shared" / "entries.jsonl"
+    assert entries.read_bytes() == b"as it was\n"
+    assert len(list((installed.folder / "Backups").glob("upgrade-*"))) == 1
+
+
+def test_an_upgrade_that_is_not_well_puts_the_data_back(installed: Machine) -> None:
+    entries = installed.folder / "MemoryStores" / "shared" / "entries.jsonl"
+    before = (installed.folder / "QuickMemoryServer.toml").read_bytes()
+    installed.unpack("1.1.0")
+    installed.installation.prepare()
+    assert installed.state() is ServiceState.STOPPED
+    installed.move_in()
+    entries.write_bytes(b"as the new version wrote it\n")
+    installed.is_well = False
+
+    with pytest.raises(UnavailableError, match="not well"):
+        installed.installation.activate(port=None, hand_over=installed.keys.append)
+
+    assert installed.state() is ServiceState.STOPPED
+    assert entries.read_bytes() == b"as it was\n"
+    assert (installed.folder / "QuickMemoryServer.toml").read_bytes() == before
+    installed.installation.resume()
+    assert installed.state() is ServiceState.RUNNING
+
+
+def test_without_room_for_the_copy_the_former_version_goes_on(installed: Machine) -> None:
+    installed.unpack("1.1.0")
+    installed.is_full = True
+
+    with pytest.raises(UnavailableError, match="cannot be copied: no space left"):
+        installed.installation.prepare()
+
+    assert installed.state() is ServiceState.RUNNING
+
+
+def test_a_service_that_was_stopped_is_not_started_on_the_way_back(installed: Machine) -> None:
+    installed.controller.stop()
+    installed.unpack("1.1.0")
+    installed.installation.prepare()
+
+    installed.installation.resume()
+
+    assert installed.state() is ServiceState.STOPPED
+
+
+def test_a_first_installation_that_is_not_well_stays_for_a_look(machine: Machine) -> None:
+    machine.is_well = False
+
+    with pytest.raises(UnavailableError):
+        machine.set_up("1.0.0")
+
+    assert machine.state() is ServiceState.RUNNING
+    assert len(machine.keys) == 1
+
+
+def test_the_same_version_repairs_and_an_older_one_is_refused(installed: Machine) -> None:
+    installed.set_up("1.0.0")
+    assert installed.state() is ServiceState.RUNNING
+
+    installed.unpack("0.9.0")
+    with pytest.raises(ConflictError, match="newer"):
+        installed.installation.prepare()
+    assert installed.state() is ServiceState.RUNNING
+
+
+def test_a_broken_layout_is_repaired(installed: Machine) -> None:
+    (installed.folder / "layout.json").write_text("{", encoding="utf-8")
+
+    installed.set_up("1.0.0")
+
+    assert read_layout(installed.folder).version == "1.0.0"
+    assert installed.state() is ServiceState.RUNNING
+
+
+def test_a_removal_keeps_the_data_and_a_purge_takes_it(installed: Machine) -> None:
+    installed.installation.remove()
+    installed.installation.remove()
+
+    assert installed.state() is ServiceState.NOT_INSTALLED
+    assert (installed.folder / "MemoryStores" / "shared" / "entries.jsonl").exists()
+
+    purge(installed.folder)
+
+    assert sorted(path.name for path in installed.folder.iterdir() if path.name != ".new") == [
+        "QuickMemoryServer.exe",
+        "layout.json",
+    ]
+
+
+def test_a_service_of_another_root_is_registered_anew(installed: Machine, tmp_path: Path) -> None:
+    moved = tmp_path / "moved"
+    layout = read_layout(installed.folder)
+    (installed.folder / "QuickMemoryServer.toml").rename(tmp_path / "x")
+    write_layout(
+        installed.folder,
+        Layout(version=layout.version, files=layout.files, data_root=str(moved)),
+    )
+
+    installed.set_up("1.1.0")
+
+    assert installed.services.spec is not None
+    assert installed.services.spec.root == moved

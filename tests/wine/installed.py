@@ -1,0 +1,73 @@
+"""An installation on the Windows machine, as its user and its administrator see it."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from tests.support.waiting import eventually
+from tests.wine.machine import WINE_BOUND_S, Ended, WindowsMachine, windows_path
+from tests.wine.payloads import Payload
+
+_KEY = "Software\\Microsoft\\Windows\\CurrentVersion\\Uninstall\\QuickMemoryServer"
+
+
+class Installed:
+    """The program in one folder, its data there or in another."""
+
+    def __init__(self, machine: WindowsMachine, name: str, data: str = "") -> None:
+        self._machine = machine
+        self._place = f"C:\\{name}"
+        self.folder = machine.drive / name
+        self.data = machine.drive / data if data else self.folder
+        self._data_option = f'/DATA="C:\\{data}"' if data else ""
+        self._key_place = f"C:\\key of {name}.txt"
+
+    @property
+    def key(self) -> str:
+        """Return the key that was handed to the installing user."""
+        path = self._machine.drive / self._key_place.removeprefix("C:\\")
+        return path.read_text(encoding="ascii").strip()
+
+    @property
+    def entries(self) -> Path:
+        """Return the file of the project `default` that people edit."""
+        return self.data / "MemoryStores" / "default" / "entries.jsonl"
+
+    def set_up(self, payload: Payload, port: int) -> Ended:
+        """Run a setup program in silence."""
+        options = f'/S /PORT={port} /KEYFILE="{self._key_place}" {self._data_option}'
+        # The last option has no quotes, also with spaces in it: so NSIS wants it.
+        return self._machine.run_line(f'"{windows_path(payload.setup)}" {options} /D={self._place}')
+
+    def uninstall(self, *options: str) -> None:
+        """Run the uninstaller, which goes on in a copy of itself, and wait for its end."""
+        ended = self._machine.run(f"{self._place}\\uninstall.exe", "/S", *options)
+        assert ended.code == 0, ended
+        eventually(lambda: not (self.folder / "uninstall.exe").exists(), bound_s=WINE_BOUND_S)
+        eventually(lambda: not self.is_listed(), bound_s=WINE_BOUND_S)
+
+    def is_listed(self) -> bool:
+        """Say whether Windows lists the program among those that can be uninstalled."""
+        return self._machine.run("reg.exe", "query", f"HKLM\\{_KEY}").code == 0
+
+    def service(self, verb: str) -> Ended:
+        """Do something with the service, as an administrator does."""
+        return self._machine.run(f"{self._place}\\QuickMemoryServer.exe", "service", verb)
+
+    def state(self) -> str:
+        """Return what Windows itself says of the service."""
+        shown = self._machine.run("sc.exe", "query", "QuickMemoryServer").output
+        lines = [line.split() for line in shown.splitlines() if " STATE " in line]
+        return lines[0][-1] if lines else "none"
+
+    def verify(self) -> dict[str, Any]:
+        """Return what `memoryctl verify-install` finds."""
+        program = f"{self._place}\\tools\\memoryctl.exe"
+        answer: dict[str, Any] = json.loads(
+            self._machine.run(program, "verify-install", "--json").output
+        )
+        return answer
+
+    def log(self) -> str:
+        """Return what setup has written down."""
+        return (self.data / "logs" / "setup.log").read_text(encoding="utf-8")
