@@ -58,6 +58,12 @@ def metrics_endpoint(services: Services, sessions: Sessions) -> Handler:
     return scrape
 
 
+def metric_families() -> list[Metric]:
+    """Return every metric that a scrape can show; those of stores without a store."""
+    collectors = (metrics.REGISTRY, _Stores([]), _Process())
+    return [family for collector in collectors for family in collector.collect()]
+
+
 class _Stores(Collector):
     """The stores that the reader may open, as they are now."""
 

@@ -2,10 +2,12 @@
 
 import re
 import typing
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import msgspec
+import pytest
 
 from qms.config.settings import Settings
 from qms.domain import errors
@@ -13,6 +15,14 @@ from qms.domain.limits import Limits
 from qms.service.admin.table import ADMIN_TABLE
 from tests.house.pages import read, table_rows
 from tests.support.house import House, key_of
+from tools.document_reference import (
+    CONFIGURATION,
+    METRICS,
+    SECTIONS,
+    UNSAID,
+    fill_configuration,
+    fill_metrics,
+)
 
 
 def error_classes() -> list[type[errors.QmsError]]:
@@ -63,6 +73,44 @@ def test_every_setting_is_on_the_configuration_page() -> None:
     }
 
     assert missing == set()
+
+
+@pytest.mark.parametrize(
+    ("path", "fill"), [(CONFIGURATION, fill_configuration), (METRICS, fill_metrics)]
+)
+def test_the_tables_of_the_reference_are_as_the_code_has_them(
+    path: Path, fill: Callable[[str], str]
+) -> None:
+    page = path.read_text(encoding="utf-8")
+
+    # `uv run python tools/document_reference.py` brings the page up to date.
+    assert fill(page) == page
+    assert UNSAID not in [cell for row in table_rows(page) for cell in row]
+
+
+def test_what_the_reference_says_wrongly_is_put_right() -> None:
+    settings, metrics = CONFIGURATION.read_text("utf-8"), METRICS.read_text("utf-8")
+    wrong = settings.replace("| `30` | 1 to 3650 |", "| `31` | 1 to 9 |")
+    short = re.sub(r"^\| `logKeep` .*\n", "", settings, flags=re.MULTILINE)
+    typed = metrics.replace("| histogram | `outcome` |", "| gauge | |")
+
+    assert fill_configuration(wrong) == settings != wrong
+    assert "| `logKeep` | `5` | 1 to 10000 | ? |" in fill_configuration(short)
+    assert fill_metrics(typed) == metrics != typed
+
+
+def test_every_section_of_the_settings_is_one_of_the_reference() -> None:
+    types = {kind.__name__ for kind in SECTIONS.values()}
+    walked = {"Settings"}
+    waiting: list[Any] = [Settings]
+    while waiting:
+        declared = waiting.pop()
+        if isinstance(declared, type) and issubclass(declared, msgspec.Struct):
+            walked.add(declared.__name__)
+            waiting += [field.type for field in msgspec.structs.fields(declared)]
+        waiting += typing.get_args(declared)
+
+    assert walked == types | {"Settings"}
 
 
 def test_every_limit_is_a_setting_that_the_walk_over_the_types_finds() -> None:
