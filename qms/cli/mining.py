@@ -60,7 +60,7 @@ class Tally(Shortfalls, kw_only=True, rename="camel"):
     "form",
     type=click.Choice(list(FORMATS)),
     required=True,
-    help="Which program wrote the export: a file, a folder, or the zip archive as it came.",
+    help="Which program wrote the export: a file, a folder, or the archive as it came.",
 )
 @click.option(
     "--min-messages",

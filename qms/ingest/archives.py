@@ -22,6 +22,8 @@ import msgspec
 from qms.domain.errors import InvalidInputError
 
 MAX_FILES = 100_000
+MAX_TAR_FILES = 50_000
+"""A tar has no list of its files: it is unpacked to find them, two seconds for so many."""
 
 MAX_DIRECTORY_BYTES = 16 << 20
 """A zip archive's list of files is read at once, so that it has a limit of its own."""
@@ -132,8 +134,8 @@ def _tar_members(path: Path, archive: tarfile.TarFile) -> list[Member]:
     members = []
     try:
         for number, info in enumerate(archive):
-            if number >= MAX_FILES:
-                raise _too_many(path)
+            if number >= MAX_TAR_FILES:
+                raise _too_many(path, MAX_TAR_FILES)
             _check_name(path, info.name)
             if info.isfile() and not info.issparse():
                 members.append(Member(info.name, info.size, partial(_extracted, archive, info)))
@@ -187,12 +189,12 @@ def _check_name(path: Path, name: str) -> None:
         raise InvalidInputError(f"{path.name} names a file outside of it: {name!r}", field="path")
 
 
-def _too_many(path: Path) -> InvalidInputError:
+def _too_many(path: Path, limit: int = MAX_FILES) -> InvalidInputError:
     error = InvalidInputError(
-        f"{path.name} holds too many files: the limit is {MAX_FILES:,}",
+        f"{path.name} holds too many files: the limit is {limit:,}",
         field="path",
         limit="files",
-        maximum=MAX_FILES,
+        maximum=limit,
     )
     error.add_note("unpack it, and name the folder")
     return error

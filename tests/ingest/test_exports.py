@@ -119,7 +119,7 @@ def test_the_list_of_a_million_files_is_not_read(tmp_path: Path) -> None:
 def test_of_a_tar_with_too_many_files_no_more_than_the_limit_are_counted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(archives, "MAX_FILES", 10)
+    monkeypatch.setattr(archives, "MAX_TAR_FILES", 10)
     path = make_tar(tmp_path / "export.tar", **{f"{number}.json": b"[]" for number in range(11)})
 
     assert "too many files: the limit is 10" in refusal(path)
