@@ -59,6 +59,10 @@ TOOLS: dict[str, Tool] = {
     "mcp-1.30": PythonTool("mcp==1.30.0"),
     "fastmcp-4": PythonTool("fastmcp==4.0.11"),
 }
+AUDITORS: dict[str, Tool] = {
+    "lighthouse": NodeTool("lighthouse@12.8.2", "node_modules/lighthouse/cli/index.js"),
+}
+"""For the long tests of the admin page only, and installed when asked for."""
 PEERS: dict[str, Tool] = {
     "server-memory": NodeTool(
         "@modelcontextprotocol/server-memory@2026.8.31",
@@ -69,7 +73,7 @@ PEERS: dict[str, Tool] = {
 }
 """Other memory servers, for `tools/bench.py peers` only: large, and installed when asked for."""
 
-_ALL = TOOLS | PEERS
+_ALL = TOOLS | AUDITORS | PEERS
 
 
 def folder_of(name: str) -> Path:

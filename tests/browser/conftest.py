@@ -14,6 +14,7 @@ from tests.support.house import key_of
 from tests.support.server import Client, ServerProcess, configured
 
 WIDE = (1440, 900)
+ZONE = "Europe/Berlin"
 LIMIT_MS = 30_000
 """The bound of every wait; a machine that is busy with other things is slow."""
 
@@ -61,7 +62,7 @@ class People:
         context = self._browser.new_context(
             viewport={"width": size[0], "height": size[1]},
             color_scheme="dark" if dark else "light",
-            timezone_id="Europe/Berlin",
+            timezone_id=ZONE,
             locale="en-GB",
         )
         context.set_default_timeout(LIMIT_MS)

@@ -1,6 +1,5 @@
 """axe-core finds nothing on any page, in either theme."""
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -80,4 +79,45 @@ def test_no_panel_or_dialog_has_a_barrier(people: People, filled: Client, theme:
     person.press("Delete")
     expect(person.dialog()).to_be_visible()
     assert violations(person) == [], "dialog"
-    assert Path(folder_of("axe")).exists()
+
+
+DIALOGS = [
+    ("#/overview", []),
+    (
+        "#/projects",
+        ["New project", "Edit projA", "Permissions projA", "Rename projA", "Remove projA"],
+    ),
+    ("#/users", ["New user", "Remove reader"]),
+    ("#/backups?project=projA", ["Restore to a moment", "Prune", "Change"]),
+    ("#/archive/projA", ["Purge"]),
+    ("#/disputes/projA?show=alike", []),
+    ("#/logs?show=audit", []),
+    ("#/help?show=agents", []),
+]
+"""Pages with the buttons that open a dialog there, and tabs that no menu leads to."""
+
+
+@pytest.mark.needs("axe")
+@pytest.mark.parametrize("theme", THEMES)
+def test_no_dialog_of_the_administration_has_a_barrier(
+    people: People, filled: Client, theme: str
+) -> None:
+    person = people.signed_in(dark=THEMES[theme])
+    person.expects("status of 404")  # no backup reaches back to the moment that is offered first
+
+    for place, buttons in DIALOGS:
+        person.open(place)
+        expect(person.page.get_by_role("heading", level=1)).to_be_visible()
+        expect(person.page.get_by_role("status", name="Loading")).to_have_count(0)
+        if not buttons:
+            assert violations(person) == [], place
+        for button in buttons:
+            person.press(button)
+            expect(person.dialog()).to_be_visible()
+            expect(person.dialog().get_by_role("status", name="Loading")).to_have_count(0)
+            assert violations(person) == [], button
+            person.page.keyboard.press("Escape")
+            expect(person.dialog()).to_have_count(0)
+    person.page.keyboard.press("?")
+    expect(person.dialog()).to_be_visible()
+    assert violations(person) == [], "keys"

@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 
 from tests.browser.conftest import People
 from tests.browser.person import Person
-from tests.browser.stores import HANDMADE, ids_of, remember
+from tests.browser.stores import HANDMADE, ids_of, lacks_markup, remember
 from tests.support.server import Client, ServerProcess
 
 MARKUP = [
@@ -23,6 +23,39 @@ MARKUP = [
 
 FORM = """<!doctype html><form method="post" action="{action}" enctype="text/plain">
 <input name='{{"entry":{{"kind":"note","body":"forged","x":"' value='"}}}}'></form>"""
+
+
+BACKUPS = {
+    "items": [
+        {
+            "project": one,
+            "id": one,
+            "mode": None,
+            "createdUtc": None,
+            "entries": None,
+            "bytes": None,
+        }
+        | {"parent": None, "problem": one}
+        for one in MARKUP
+    ],
+    "jobs": [
+        {"id": "1", "project": MARKUP[0], "mode": "full", "state": "failed", "reason": one}
+        for one in MARKUP
+    ],
+    "nextRunUtc": None,
+    "schedule": {"cadence": MARKUP[0], "timeZone": MARKUP[1], "mode": "full", "keep": 1},
+    "version": "0",
+}
+RECORD = {
+    "seq": 1,
+    "atUtc": "2026-03-01T12:00:00Z",
+    "user": MARKUP[0],
+    "agentId": "<b>agent</b>",
+    "command": MARKUP[1],
+    "project": MARKUP[2],
+    "changes": [{"op": MARKUP[3], "id": one, "version": None} for one in MARKUP],
+}
+"""Answers as a file that somebody tampered with could make the server give."""
 
 
 @contextmanager
@@ -106,6 +139,52 @@ def test_a_form_of_another_site_changes_nothing(
     assert answer is not None
     assert answer.status == 403
     assert ids_of(store) == []
+
+
+@pytest.mark.attack("25")
+def test_no_form_of_another_site_reaches_backups_or_the_audit_log(
+    people: People, server: ServerProcess, store: Client
+) -> None:
+    person = people.signed_in()
+    person.expects("403|favicon|CORS|ERR_FAILED")
+    before = person.context.request.get(f"{server.url}/admin/backups?project=projA").json()
+
+    for path in ("backups", "backups/prune", "backups/projA/restore"):
+        page = f'<!doctype html><form method="post" action="{server.url}/admin/{path}"></form>'
+        with evil_site(page) as site:
+            person.page.goto(site)
+            with person.page.expect_navigation() as navigation:
+                person.page.locator("form").evaluate("form => form.submit()")
+            person.requests.clear()
+        answer = navigation.value
+        assert answer is not None
+        assert answer.status == 403, path
+    with evil_site("<!doctype html><title>evil</title>") as site:
+        person.page.goto(site)
+        read = person.page.evaluate(
+            "url => fetch(url, { credentials: 'include' }).then((r) => r.text(), () => 'refused')",
+            f"{server.url}/admin/audit",
+        )
+        person.requests.clear()
+    assert read == "refused"
+
+    after = person.context.request.get(f"{server.url}/admin/backups?project=projA").json()
+    assert (after["items"], after["jobs"]) == (before["items"], before["jobs"])
+
+
+@pytest.mark.attack("56")
+def test_markup_in_the_audit_log_and_among_backups_is_text(admin: Person) -> None:
+    admin.page.route("**/admin/backups*", lambda route: route.fulfill(json=BACKUPS))
+    admin.page.route(
+        "**/admin/audit?*", lambda route: route.fulfill(json={"items": [RECORD], "nextBefore": 1})
+    )
+
+    admin.open("#/backups")
+    admin.reads(MARKUP[0])
+    lacks_markup(admin)
+    admin.open("#/logs?show=audit")
+    admin.reads("<b>agent</b>")
+    lacks_markup(admin)
 
 
 @pytest.mark.attack("26")

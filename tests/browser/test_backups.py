@@ -1,17 +1,34 @@
 """Backups: run now, verified, restored after a look at what changes, pruned."""
 
 import re
+from datetime import datetime, timedelta
+from zoneinfo import ZoneInfo
 
+import pytest
 from playwright.sync_api import Locator, expect
 
+from tests.browser.conftest import ZONE
 from tests.browser.person import Person
-from tests.browser.stores import ids_of, remember
-from tests.support.server import Client
+from tests.browser.stores import ids_of, lacks_markup, remember
+from tests.support.server import Client, ServerProcess
+
+MARKUP = "<img src=x onerror=document.title='owned'>"
+
+
+def instant(utc: str) -> datetime:
+    """Return a moment as the clock of the browser shows it."""
+    return datetime.fromisoformat(utc).astimezone(ZoneInfo(ZONE))
 
 
 def rows(person: Person) -> Locator:
     table = person.page.get_by_role("region", name="Backups")
     return table.get_by_role("row").filter(has=person.page.get_by_role("button", name="Restore"))
+
+
+def open_backups(person: Person) -> None:
+    person.open("#/backups?project=projA")
+    expect(person.heading("Backups")).to_be_visible()
+    expect(person.page.get_by_role("status", name="Loading")).to_have_count(0)
 
 
 def run_now(person: Person, mode: str, expected: int) -> None:
@@ -22,9 +39,7 @@ def run_now(person: Person, mode: str, expected: int) -> None:
 
 def test_a_backup_is_made_verified_and_brought_back(admin: Person, store: Client) -> None:
     kept = remember(store, "Was there")
-    admin.open("#/backups?project=projA")
-    expect(admin.heading("Backups")).to_be_visible()
-    expect(admin.page.get_by_role("status", name="Loading")).to_have_count(0)
+    open_backups(admin)
     before = rows(admin).count()
     run_now(admin, "full", before + 1)
 
@@ -34,7 +49,10 @@ def test_a_backup_is_made_verified_and_brought_back(admin: Person, store: Client
     store("deleteEntry", id=kept)
     rows(admin).first.get_by_role("button", name="Restore").click()
     expect(admin.dialog()).to_contain_text("1 entry comes back")
-    expect(admin.dialog().get_by_label("leaves, as it was not there yet")).to_contain_text(later)
+    leaving = admin.dialog().get_by_label("leaves, as it was not there yet")
+    expect(leaving).to_contain_text(later)
+    leaving.locator("summary").click()
+    expect(leaving.get_by_label(f"Changes of {later}")).to_contain_text('-   "title": "Came later"')
     assert ids_of(store) == [later]
     admin.dialog().get_by_role("button", name="Restore").click()
 
@@ -44,9 +62,7 @@ def test_a_backup_is_made_verified_and_brought_back(admin: Person, store: Client
 
 def test_old_backups_are_taken_away_after_a_count(admin: Person, store: Client) -> None:
     remember(store, "Backed up")
-    admin.open("#/backups?project=projA")
-    expect(admin.heading("Backups")).to_be_visible()
-    expect(admin.page.get_by_role("status", name="Loading")).to_have_count(0)
+    open_backups(admin)
     before = rows(admin).count()
     run_now(admin, "full", before + 1)
     run_now(admin, "full", before + 2)
@@ -59,3 +75,56 @@ def test_old_backups_are_taken_away_after_a_count(admin: Person, store: Client) 
     admin.dialog().get_by_role("button", name="Prune").click()
 
     expect(rows(admin)).to_have_count(before + 2 - gone)
+
+
+@pytest.mark.attack("56")
+def test_a_project_goes_back_to_a_moment_after_a_look_at_the_difference(
+    admin: Person, store: Client
+) -> None:
+    entry_id = remember(store, "Opening hours")
+    changed = {"title": MARKUP, "body": {"statement": "at ten"}}
+    moment = store("getEntry", id=entry_id)["entry"]["timestamps"]["updatedUtc"]
+    open_backups(admin)
+    run_now(admin, "full", rows(admin).count() + 1)
+    admin.press("Restore to a moment")
+    admin.field("As it was at").fill("2001-01-01T00:00:00")
+    admin.expects("status of 404")
+    expect(admin.dialog().get_by_role("alert")).to_contain_text("no backup reaches back")
+
+    store("patchEntry", id=entry_id, patch=changed)
+    later = instant(moment) + timedelta(minutes=10)
+    admin.field("As it was at").fill(later.strftime("%Y-%m-%dT%H:%M:%S"))
+    expect(admin.dialog()).to_contain_text("0 entries becomes what it was")
+    lacks_markup(admin)
+    admin.page.keyboard.press("Escape")
+
+    rows(admin).first.get_by_role("button", name="Restore").click()
+    becoming = admin.dialog().get_by_label("becomes what it was")
+    becoming.locator("summary").click()
+    expect(becoming.get_by_label(f"Changes of {entry_id}")).to_contain_text("- ")
+    expect(becoming).to_contain_text(MARKUP)
+    lacks_markup(admin)
+
+
+def test_the_schedule_is_changed_in_words(admin: Person, server: ServerProcess) -> None:
+    admin.open("#/backups")
+    admin.reads("Every night at 3")
+
+    admin.press("Change")
+    admin.field("When").select_option("0 */6 * * *")
+    admin.field("Keep so many").fill("21")
+    admin.dialog().get_by_role("button", name="Save").click()
+
+    admin.reads("Every six hours")
+    admin.reads("the last 21 backups")
+    text = (server.root / "QuickMemoryServer.toml").read_text(encoding="utf-8")
+    assert "0 */6 * * *" in text
+    admin.press("Change")
+    admin.field("When").select_option("other")
+    admin.field("Cron expression").fill("whenever")
+    admin.expects("status of 400")
+    admin.dialog().get_by_role("button", name="Save").click()
+    expect(admin.dialog().get_by_role("alert")).to_be_visible()
+    admin.field("Cron expression").fill("0 3 * * *")
+    admin.dialog().get_by_role("button", name="Save").click()
+    admin.reads("Every night at 3")

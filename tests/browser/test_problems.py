@@ -97,3 +97,77 @@ def test_a_conflict_copy_stands_beside_what_lives_until_it_is_dismissed(
     admin.reads("The copy went to the archive.")
     expect(admin.page.get_by_label("The copy of Opening hours")).to_have_count(0)
     assert hand_edited("listConflicts")["items"] == []
+
+
+@pytest.mark.attack("56")
+def test_a_bad_line_is_fixed_in_its_place(
+    admin: Person, server: ServerProcess, hand_edited: Client
+) -> None:
+    admin.expects("status of 400")
+    remember(hand_edited, "Good one", id="good")
+    folded(server)
+    bad = '{"kind":"fact","title":"Mended","body":{"statement":"half ' + MARKUP
+    file = entries_file(server)
+    file.write_text(f"{bad}\n{file.read_text(encoding='utf-8')}", encoding="utf-8")
+    hand_edited("reloadStore")
+    admin.open("#/problems?project=projB")
+
+    admin.page.get_by_role("link", name="Fix line 1 of projB").click()
+    editor = admin.page.get_by_role("textbox", name="Text of line 1")
+    expect(editor).to_contain_text("half <img")
+    save = admin.dialog().get_by_role("button", name="Save the line")
+    expect(save).to_be_disabled()
+    editor.click()
+    admin.page.keyboard.press("Control+End")
+    admin.page.keyboard.insert_text('"},"priority":99}')
+    save.click()
+    expect(admin.dialog().get_by_role("alert")).to_contain_text("priority")
+    editor.click()
+    admin.page.keyboard.press("Control+End")
+    for _ in range(2):
+        admin.page.keyboard.press("Backspace")
+    admin.page.keyboard.insert_text("}")
+    save.click()
+
+    admin.reads("The line is an entry now.")
+    admin.reads("Everything is in order")
+    lacks_markup(admin)
+    first, second = map(json.loads, file.read_text(encoding="utf-8").splitlines())
+    assert (first["title"], first["priority"], second["id"]) == ("Mended", 9, "projB:good")
+
+
+def test_a_line_that_is_no_use_is_taken_out(
+    admin: Person, server: ServerProcess, hand_edited: Client
+) -> None:
+    remember(hand_edited, "Good one")
+    folded(server)
+    file = entries_file(server)
+    good = file.read_text(encoding="utf-8")
+    file.write_text(f"{good}<<<<<<< mine\n", encoding="utf-8")
+    hand_edited("reloadStore")
+
+    admin.open("#/problems?project=projB&line=2")
+    expect(admin.dialog().get_by_role("note")).to_be_visible()
+    admin.field("Take the line out instead").check()
+    admin.dialog().get_by_role("button", name="Take it out").click()
+
+    admin.reads("The line is out of the file.")
+    assert file.read_text(encoding="utf-8") == good
+
+
+def test_the_copy_of_a_conflict_takes_the_place_of_what_lives(
+    admin: Person, server: ServerProcess, hand_edited: Client
+) -> None:
+    entry_id = remember(hand_edited, "Opening hours")
+    lost = {"id": entry_id, "kind": "fact", "title": "Hours", "body": {"statement": "at nine"}}
+    copy = {"id": entry_id, "reason": "edited by hand", "entry": lost}
+    copies = store_folder(server.root, "projB") / ".qms" / "conflicts.jsonl"
+    copies.write_text(json.dumps(copy) + "\n", encoding="utf-8")
+
+    admin.open("#/problems?project=projB")
+    admin.press("Take the copy")
+    admin.dialog().get_by_role("button", name="Take the copy").click()
+
+    admin.reads("The copy lives now.")
+    assert hand_edited("getEntry", id=entry_id)["entry"]["body"] == {"statement": "at nine"}
+    assert hand_edited("listConflicts")["items"] == []

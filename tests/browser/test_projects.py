@@ -109,3 +109,49 @@ def test_markup_in_the_name_of_a_project_is_text(admin: Person) -> None:
 
     remove_project(admin, "marked")
     expect(card(admin, MARKUP)).to_have_count(0)
+
+
+def test_an_empty_project_gets_another_slug_and_a_filled_one_another_name(
+    admin: Person, server: ServerProcess
+) -> None:
+    admin.visit("Projects")
+    make_project(admin, "sketch", "A sketch")
+    admin.press("Rename sketch")
+    admin.field("Slug").fill("drawing")
+    admin.dialog().get_by_role("button", name="Rename").click()
+    expect(card(admin, "A sketch")).to_contain_text("drawing")
+    server.call("drawing", "upsertEntry", entry={"kind": "note", "body": "lines"})
+
+    admin.open("#/overview")
+    admin.visit("Projects")
+    admin.press("Rename drawing")
+    expect(admin.field("Slug")).to_be_disabled()
+    expect(admin.dialog()).to_contain_text("1 id of entries")
+    admin.field("Name").fill("The drawing")
+    admin.dialog().get_by_role("button", name="Rename").click()
+
+    expect(card(admin, "The drawing")).to_contain_text("1 entries")
+    remove_project(admin, "drawing")
+    expect(card(admin, "The drawing")).to_have_count(0)
+
+
+def test_who_may_do_what_is_seen_and_changed_at_a_glance(
+    admin: Person, server: ServerProcess
+) -> None:
+    admin.visit("Projects")
+    make_project(admin, "vault", "The vault")
+    admin.press("Permissions vault")
+    table = admin.dialog().get_by_role("region", name="Permissions")
+    expect(table.get_by_role("row").filter(has_text="reader").first).to_contain_text("reader")
+
+    admin.field("Tier of reader").select_option("curator")
+    admin.field("Tier of writer").select_option("none")
+    admin.dialog().get_by_role("button", name="Save").click()
+
+    for text in ("reader: curator", "writer: none"):
+        expect(card(admin, "The vault")).to_contain_text(text)
+    with server.client("vault", key=key_of("reader")) as reader:
+        stored = {"kind": "note", "body": "inside", "curationTier": "curated"}
+        assert reader("upsertEntry", entry=stored)["created"]
+    remove_project(admin, "vault")
+    expect(card(admin, "The vault")).to_have_count(0)

@@ -6,7 +6,7 @@ import pytest
 
 from tests.house.pages import ROOT, code_blocks, read
 from tests.support.programs import DEBIAN_PACKAGES
-from tools.toolbox import TOOLS
+from tools.toolbox import AUDITORS, TOOLS
 
 SERVE = "pip install uv && uv run qms serve"
 TEST = "pip install uv && uv run pytest"
@@ -49,7 +49,7 @@ def test_every_program_that_a_test_needs_is_known() -> None:
         for program in re.findall(r'"([^"]+)"', arguments)
     }
 
-    assert needed <= set(DEBIAN_PACKAGES) | set(TOOLS)
+    assert needed <= set(DEBIAN_PACKAGES) | set(TOOLS) | set(AUDITORS)
 
 
 def test_ci_prepares_the_tools_of_others_that_tests_run() -> None:

@@ -42,7 +42,7 @@ export function Backups() {
         <${Card} isFlush>${items.length === 0
             ? html`<${Empty} icon="hdd-stack" title="There is no backup yet">
                 <p>Run one now, or wait for the schedule.</p></${Empty}>`
-            : html`<${List} items=${items.toReversed()}
+            : html`<${List} items=${newestFirst(items)}
                 onRestore=${(restores) => setDialog({ restores })} />`}</${Card}>
     </div>`}</${Loaded}>
     ${dialog?.restores && html`<${RestoreDialog} backup=${dialog.restores} onClose=${close} onDone=${loaded.reload} />`}
@@ -51,6 +51,11 @@ export function Backups() {
     ${dialog?.schedules && html`<${ScheduleDialog} ...${dialog.schedules} onClose=${close} onDone=${loaded.reload} />`}
     ${dialog?.prunes && html`<${PruneDialog} project=${project} usual=${loaded.data?.schedule.keep} onClose=${close}
         onDone=${loaded.reload} />`}`;
+}
+
+/** Return backups by their time; names do not tell it for those that a restore kept. */
+function newestFirst(items) {
+    return items.toSorted((one, other) => (other.createdUtc ?? "").localeCompare(one.createdUtc ?? ""));
 }
 
 function Schedule({ schedule, nextRunUtc, onEdit }) {

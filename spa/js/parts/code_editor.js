@@ -11,8 +11,13 @@ export function CodeEditor({ text, language, label, faults = [], onInput, height
     const host = useRef(null);
     const view = useRef(null);
     const library = useRef(null);
-    const notify = useRef(onInput);
-    notify.current = onInput;
+    // What was typed and has not come back as `text` yet: when it does, more may be typed already.
+    const typed = useRef([]);
+    const notify = useRef(null);
+    notify.current = (written) => {
+        typed.current.push(written);
+        onInput(written);
+    };
     const [isReady, setReady] = useState(false);
     useEffect(() => {
         let isOver = false;
@@ -32,8 +37,12 @@ export function CodeEditor({ text, language, label, faults = [], onInput, height
     }, []);
     useEffect(() => {
         const editor = view.current;
-        if (editor && editor.state.doc.toString() !== text) {
+        const echo = typed.current.lastIndexOf(text);
+        if (echo >= 0) {
+            typed.current = typed.current.slice(echo + 1);
+        } else if (editor && editor.state.doc.toString() !== text) {
             editor.dispatch({ changes: { from: 0, to: editor.state.doc.length, insert: text } });
+            typed.current = [];
         }
     }, [text]);
     useEffect(() => {

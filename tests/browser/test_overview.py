@@ -1,0 +1,67 @@
+"""Overview: the state of every store, the last backup, and a way to put right what is wrong."""
+
+import json
+
+from playwright.sync_api import expect
+
+from tests.browser.conftest import People
+from tests.browser.person import Person
+from tests.browser.stores import remember
+from tests.support.server import Client, ServerProcess, store_folder
+
+
+def test_the_state_of_the_stores_is_shown_with_the_last_backup(
+    admin: Person, store: Client
+) -> None:
+    remember(store, "Counted")
+    admin.open("#/backups?project=projA")
+    admin.press("Run now")
+    expect(admin.page.get_by_role("region", name="Backups")).to_be_visible()
+    admin.visit("Overview")
+
+    row = admin.page.get_by_role("region", name="Stores").get_by_role("row")
+    expect(row.filter(has_text="projA")).to_contain_text("healthy")
+    expect(admin.page.locator(".tile").filter(has_text="Last backup")).to_contain_text("just now")
+    admin.page.get_by_role("link", name="the next").click()
+    expect(admin.heading("Backups")).to_be_visible()
+
+
+def test_what_is_wrong_leads_to_where_it_is_put_right(admin: Person, server: ServerProcess) -> None:
+    with server.client("projB") as client:
+        entry_id = remember(client, "Kept", id="kept")
+        copies = store_folder(server.root, "projB") / ".qms" / "conflicts.jsonl"
+        copies.write_text(json.dumps({"id": entry_id, "entry": {"id": entry_id}}) + "\n")
+        try:
+            admin.open("#/overview")
+            admin.reads("Two edits met")
+            problems = admin.page.get_by_role("link", name="Problems")
+            expect(problems).to_contain_text("1 waiting")
+            admin.page.get_by_role("link", name="Look at it").click()
+
+            expect(admin.heading("Problems")).to_be_visible()
+            expect(admin.page).to_have_url(f"{admin.url}/#/problems?project=projB")
+        finally:
+            copies.unlink()
+            client("forgetEntries", ids=[entry_id])
+
+
+def test_the_menu_counts_what_waits_for_review(people: People, store: Client) -> None:
+    for number in range(3):
+        remember(store, f"Written {number}")
+    curator = people.signed_in("curator")
+    curator.open("#/review/projA")
+    review = curator.page.get_by_role("link", name="Review")
+    expect(review).to_contain_text("3 waiting")
+    expect(curator.page.get_by_role("button", name="Approve")).to_be_enabled()
+
+    curator.page.keyboard.press("a")
+
+    expect(review).to_contain_text("2 waiting")
+
+
+def test_a_reader_sees_the_stores_and_nothing_of_the_server(people: People) -> None:
+    reader = people.signed_in("reader")
+
+    expect(reader.page.get_by_role("region", name="Stores")).to_contain_text("projA")
+    for text in ("Metrics", "Last backup", "Requests a second"):
+        expect(reader.page.get_by_text(text)).to_have_count(0)
