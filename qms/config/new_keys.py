@@ -5,7 +5,7 @@ Nothing is set by this: a comment says what could be, and the file means what it
 
 from collections.abc import Iterator
 
-from qms.config.toml_text import is_there, read
+from qms.config.toml_document import is_there, read
 from qms.domain.errors import InvalidInputError
 
 _OWN_TABLES = ("endpoint", "users", "permissions")
