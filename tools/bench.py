@@ -78,6 +78,7 @@ MCP = Plan(
         "tool-ratio": Bound("≤", 1.3, "×"),
         "route-ratio": Bound("≤", 2.5, "×"),
         "start-ratio": Bound("≤", 1.35, "×"),
+        "slow-ratio": Bound("≤", 2, "×"),
     },
 )
 BACKUP = Plan(

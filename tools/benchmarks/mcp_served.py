@@ -19,6 +19,7 @@ import psutil
 
 from tools.benchmarks.corpus import lines
 from tools.benchmarks.measure import Bound, Plan, Row, Spent, both, duration, median_of
+from tools.benchmarks.slow_clients import slow_row
 
 PROJECT = "default"
 CALLED_ENTRIES = 100
@@ -68,6 +69,11 @@ class Server:
             self._connection.host, self._connection.port
         )
         return other
+
+    @property
+    def address(self) -> tuple[str, int]:
+        """Return where it listens."""
+        return self._connection.host, self._connection.port
 
     def close(self) -> None:
         """End the process."""
@@ -141,6 +147,8 @@ def mcp_rows(plan: Plan, scratch: Path) -> Iterator[Row]:
                 yield _tool_row(plan, ours, bare, revision, entry_id)
         with _running(*_bare("route")) as bare:
             yield _route_row(plan, ours, bare, entry_id)
+        ours.rest()
+        yield slow_row(plan, ours.address, partial(ours.post, *_get_entry(entry_id)))
     yield from _start_rows(plan, _made_root(scratch / "started", STARTED_ENTRIES))
 
 
@@ -156,12 +164,14 @@ def _tool_row(plan: Plan, ours: Server, bare: Server, revision: str, entry_id: s
 
 
 def _route_row(plan: Plan, ours: Server, bare: Server, entry_id: str) -> Row:
-    body = json.dumps({"id": entry_id}).encode()
-    path = f"/api/v1/{PROJECT}/getEntry"
-    calls = [(server, partial(server.post, path, body, {})) for server in (ours, bare)]
+    calls = [(server, partial(server.post, *_get_entry(entry_id))) for server in (ours, bare)]
     ours.rest()
     spent = _alternate(plan, *calls)
     return _ratio_row("getEntry over plain JSON", spent, plan.bounds["route-ratio"])
+
+
+def _get_entry(entry_id: str) -> tuple[str, bytes, dict[str, str]]:
+    return f"/api/v1/{PROJECT}/getEntry", json.dumps({"id": entry_id}).encode(), {}
 
 
 def _start_rows(plan: Plan, root: Path) -> Iterator[Row]:
