@@ -94,7 +94,8 @@ def test_a_project_goes_back_to_a_moment_after_a_look_at_the_difference(
     store("patchEntry", id=entry_id, patch=changed)
     later = instant(moment) + timedelta(minutes=10)
     admin.field("As it was at").fill(later.strftime("%Y-%m-%dT%H:%M:%S"))
-    expect(admin.dialog()).to_contain_text("0 entries becomes what it was")
+    expect(admin.dialog()).to_contain_text("Nothing would change.")
+    expect(admin.dialog().get_by_role("button", name="Restore")).to_be_disabled()
     lacks_markup(admin)
     admin.page.keyboard.press("Escape")
 

@@ -44,35 +44,40 @@ function Restore({ title, project, target, onClose, onDone, children }) {
         onDone();
     };
     return html`<${FormDialog} title=${title} label="Restore" isDangerous isWide submit=${submit} onClose=${onClose}
-        isReady=${dry.data !== null && !dry.isLoading}>
+        isReady=${changesIn(dry.data) > 0 && !dry.isLoading}>
         ${children}
         ${isComplete && html`<${Loaded} from=${dry} what="Comparing">${(found) => html`<${Outcome} found=${found}
             at=${target.at} />`}</${Loaded}>`}
     </${FormDialog}>`;
 }
 
+function changesIn(found) {
+    return found ? found.added + found.changed + found.removed : 0;
+}
+
 function Outcome({ found, at }) {
     const { added, changed, removed, unreadable, exact, samples } = found;
     const of = (test) => samples.filter(test);
     return html`<div class="stack-sm">
-        ${!exact && html`<${Notice} tone="warn"
-            icon="exclamation-triangle">Not every write up to then is known: it is as near as
-            the backups reach${at ? ` to ${moment(at)}` : ""}.</${Notice}>`}
-        <${Changes} number=${added} what="comes back" samples=${of(({ before }) => before === null)} />
-        <${Changes} number=${changed} what="becomes what it was"
+        ${!exact && html`<${Notice} tone="warn" icon="exclamation-triangle">
+            Not every write up to then is known: it is as near as the backups
+            reach${at ? ` to ${moment(at)}` : ""}.</${Notice}>`}
+        ${changesIn(found) === 0 && html`<p class="mb-0">Nothing would change.</p>`}
+        <${Changes} number=${added} verbs=${["comes back", "come back"]}
+            samples=${of(({ before }) => before === null)} />
+        <${Changes} number=${changed} verbs=${["becomes what it was", "become what they were"]}
             samples=${of(({ before, after }) => before && after)} />
-        <${Changes} number=${removed} what="leaves, as it was not there yet"
+        <${Changes} number=${removed} verbs=${["leaves, as it was not there yet", "leave, as they were not there yet"]}
             samples=${of(({ after }) => after === null)} />
         ${unreadable > 0 && html`<${Notice} tone="warn">
-            ${plural(unreadable, "line")} of the backup cannot be read and stays
-            there.</${Notice}>`}
+            ${plural(unreadable, "line")} of the backup cannot be read and stays there.</${Notice}>`}
         <p class="small text-soft mb-0">What is there now is kept as a backup of its own first.</p>
     </div>`;
 }
 
-function Changes({ number, what, samples }) {
-    return html`<section aria-label=${what}>
-        <strong>${plural(number, "entry", "entries")}</strong> ${what}.
+function Changes({ number, verbs: [one, many], samples }) {
+    return number > 0 && html`<section aria-label=${one}>
+        <strong>${plural(number, "entry", "entries")}</strong> ${number === 1 ? one : many}.
         ${samples.map(({ id, before, after }) => html`<details key=${id}>
             <summary>${(after ?? before).title} <code class="text-soft">${id}</code></summary>
             <${Diff} label=${`Changes of ${id}`} lines=${diffLines(textOf(before), textOf(after))} />
