@@ -21,6 +21,12 @@ _QUIET = {
     "WINEDLLOVERRIDES": "mscoree,mshtml=d",
 }
 
+_PATIENCE = (
+    "HKLM\\System\\CurrentControlSet\\Control",
+    *("/v", "ServicesPipeTimeout", "/t", "REG_SZ", "/d", "120000", "/f"),
+)
+"""Wine gives a service 10 seconds to say its first word, Windows 30; a busy machine needs more."""
+
 
 class Ended(msgspec.Struct, frozen=True):
     """How a Windows program ended, and what it printed."""
@@ -43,6 +49,7 @@ class WindowsMachine:
         self._environment = {**os.environ, **_QUIET, "WINEPREFIX": str(prefix)}
         self._environment.pop("DISPLAY", None)
         self._linux("wineboot", "-i")
+        self._linux("wine", "reg.exe", "add", *_PATIENCE)
         self._linux("wineserver", "-w")
         self._driver, self._connection = self._started()
         self._answers = self._connection.makefile("r", encoding="utf-8")
