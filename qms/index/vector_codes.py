@@ -58,7 +58,8 @@ def unit_query(vector: Any, dimension: int, field: str = "query.embedding") -> F
         InvalidInputError: as `unit_vectors`, or there are several.
     """
     if isinstance(vector, np.ndarray) and vector.dtype.kind == "f" and vector.ndim == 1:
-        square = float(vector @ vector)  # after a scan nothing is cached: few calls count
+        with np.errstate(over="ignore"):  # what is too long for a square is taken apart below
+            square = float(vector @ vector)  # after a scan nothing is cached: few calls count
         if len(vector) == dimension and _PLAIN_LEAST < square < _PLAIN_MOST:
             plain: FloatArray = (vector * vector.dtype.type(square**-0.5)).astype(np.float32)
             return plain

@@ -15,6 +15,7 @@ from qms.index.arrays import BoolArray, FloatArray
 from qms.index.slots import Slots
 from qms.index.vector import Embedded, VectorIndex
 from qms.index.vector_blocks import Refusal
+from qms.index.vector_codes import unit_query
 from qms.index.vector_file import VectorFile
 from tests.support.index_files import change_manifest
 
@@ -531,3 +532,9 @@ def test_only_vectors_of_the_lines_that_are_there_are_kept() -> None:
     again.put("p:0", rows[0])
     again.put("p:2", rows[2])
     assert only.mean == pytest.approx(again.moments(rows[0]).mean, abs=1e-5)
+
+
+def test_a_query_whose_square_no_number_holds_has_a_direction_all_the_same() -> None:
+    found = unit_query(np.array([1e299, -1e299]), 2)
+
+    assert found == pytest.approx([0.5**0.5, -(0.5**0.5)])

@@ -18,7 +18,7 @@ MAX_ARCHIVED = 1000
 Priority = Annotated[int, msgspec.Meta(ge=1, le=10)]
 Confidence = Annotated[float, msgspec.Meta(ge=0, le=1)]
 Limit = Annotated[int, msgspec.Meta(ge=1, le=MAX_LISTED)]
-Offset = Annotated[int, msgspec.Meta(ge=0)]
+Offset = Annotated[int, msgspec.Meta(ge=0, le=1_000_000_000)]
 Source = Literal["user", "claude", "hook", "api", "cli", "import", "consolidation", "system"]
 LinkType = Literal["related_to", "supersedes", "contradicts", "derived_from"]
 
