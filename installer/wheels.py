@@ -36,7 +36,9 @@ _UNUSED_FOLDERS = (
     "win32comext",
 )
 _UNUSED_SUFFIXES = frozenset({".a", ".chm", ".h", ".lib", ".pdb", ".pxd", ".pyc", ".pyi", ".pyx"})
-_OF_THIS_MACHINE = frozenset({"INSTALLER", "RECORD", "REQUESTED", "direct_url.json"})
+_OF_THIS_MACHINE = frozenset(
+    {"INSTALLER", "RECORD", "REQUESTED", "direct_url.json", "uv_cache.json"}
+)
 _TESTS = frozenset({"test", "tests"})
 
 

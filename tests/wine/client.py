@@ -29,12 +29,14 @@ class LinuxClient:
 
     def status(self) -> str:
         """Return what the server says of itself to whoever asks; nothing when it is not there."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
         try:
-            connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
             connection.request("GET", "/health")
             return str(json.loads(connection.getresponse().read())["status"])
         except OSError:
             return ""
+        finally:
+            connection.close()
 
     async def _call(self, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
         web = httpx2.AsyncClient(headers={"Authorization": f"Bearer {self._key}"}, timeout=60)
