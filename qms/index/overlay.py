@@ -34,7 +34,7 @@ from qms.index.keyword_segments import FileStatistics
 FEW_UNREAD = 300
 """So many new documents a search takes in; it only glances at more of them."""
 
-MOST_CHOSEN = 200
+MOST_CHOSEN = 60
 """How many documents are taken in at most after a glance at all."""
 
 _GLANCED_FIELDS = frozenset({STEM, EXACT, NAMES, PARTS})

@@ -241,7 +241,13 @@ class Call:
 
     def new_local_id(self) -> str:
         """Return a fresh local id."""
-        return make_local_id(self.now, self.house.randomness(RANDOM_BYTES))
+        return self.new_local_ids(1)[0]
+
+    def new_local_ids(self, count: int) -> list[str]:
+        """Return fresh local ids: the system is asked for chance once, not for each of them."""
+        chance = self.house.randomness(RANDOM_BYTES * count)
+        starts = range(0, len(chance), RANDOM_BYTES)
+        return [make_local_id(self.now, chance[start : start + RANDOM_BYTES]) for start in starts]
 
     def commit(self, plan: Callable[[Draft], T]) -> T:
         """Run a plan inside the writer of the project's store and return what it returns."""

@@ -214,6 +214,7 @@ def _import_all(draft: Draft, entries: list[Any], call: Call, writing: Writing) 
     imported = updated = 0
     faults: list[ImportFault] = []
     noted: list[ImportFault] = []
+    fresh = call.new_local_ids(len(entries))
     for index, given in enumerate(entries):
         if index % PROGRESS_ENTRIES == 0:
             call.peer.progress(index, len(entries))
@@ -223,7 +224,7 @@ def _import_all(draft: Draft, entries: list[Any], call: Call, writing: Writing) 
             if not isinstance(given, dict):
                 raise invalid(f"entries[{index}]", "must be an object")
             kept, secrets = withhold(given, call.endpoint.secrets)
-            stored = upsert(draft, own_entry(kept, call), writing, local_id=call.new_local_id())
+            stored = upsert(draft, own_entry(kept, call), writing, local_id=fresh[index])
         except QmsError as error:
             faults.append(_fault(index, given, error.code, error.message))
         else:

@@ -40,7 +40,7 @@ def test_what_waits_is_embedded_a_few_entries_at_a_time(tmp_path: Path) -> None:
 @pytest.mark.fault("F25")
 def test_a_store_without_room_for_indexes_leaves_those_of_others_alone(tmp_path: Path) -> None:
     broken, whole = filled(tmp_path / "a", "x"), filled(tmp_path / "b", "y", project="other")
-    library = Library(hashes, StoreBox(tmp_path / "q").disk)
+    library = Library(hashes, StoreBox(tmp_path / "q").disk, monotonic=lambda: 0.0)
     in_the_way = tmp_path / "a" / "indexes"
     in_the_way.write_text("a file where a folder should be", encoding="utf-8")
     library.add(broken, in_the_way)
