@@ -1,5 +1,7 @@
 """Configuration: edited as text, checked by the server, compared before it is saved."""
 
+import re
+
 import pytest
 from playwright.sync_api import Locator, expect
 
@@ -53,9 +55,9 @@ def test_what_is_wrong_is_said_with_its_line_and_cannot_be_saved(
     admin.visit("Configuration")
     expect(editor(admin)).to_contain_text("[endpoint.projA]")
 
-    append(admin, f'\n[global.backup]\nkeep = "{MARKUP}"\n')
+    append(admin, f'\n[endpoint.wrong]\nslug = "wrong"\nmaxEntries = "{MARKUP}"\n')
 
-    expect(admin.page.get_by_role("alert")).to_contain_text("keep")
+    expect(admin.page.get_by_role("alert")).to_contain_text(re.compile(r"Line \d+: .*maxEntries"))
     expect(admin.page.get_by_role("button", name="Compare and save")).to_be_disabled()
     lacks_markup(admin)
     admin.press("Discard")

@@ -135,6 +135,23 @@ def test_an_empty_project_gets_another_slug_and_a_filled_one_another_name(
     expect(card(admin, "The drawing")).to_have_count(0)
 
 
+def test_an_empty_project_that_is_closed_to_the_admin_gets_another_slug(admin: Person) -> None:
+    admin.visit("Projects")
+    make_project(admin, "cellar", "The cellar")
+    admin.press("Edit cellar")
+    admin.dialog().get_by_label("Private: only users who are listed in it").check()
+    admin.press("Save")
+    expect(card(admin, "The cellar")).to_contain_text("closed to you")
+
+    admin.press("Rename cellar")
+    admin.field("Slug").fill("attic")
+    admin.dialog().get_by_role("button", name="Rename").click()
+
+    expect(card(admin, "The cellar")).to_contain_text("attic")
+    remove_project(admin, "attic")
+    expect(card(admin, "The cellar")).to_have_count(0)
+
+
 def test_who_may_do_what_is_seen_and_changed_at_a_glance(
     admin: Person, server: ServerProcess
 ) -> None:

@@ -3,6 +3,7 @@
 import * as api from "../api.js";
 import { inWords } from "../cadence.js";
 import { count, plural, size } from "../formatting.js";
+import { isUnderWay } from "../jobs.js";
 import { useEvery, useLoaded } from "../loading.js";
 import { place, setQuery } from "../router.js";
 import { projects } from "../session.js";
@@ -16,14 +17,13 @@ import { Empty, Loaded } from "../parts/states.js";
 import { complain, say } from "../parts/toasts.js";
 
 const FOLLOW_S = 1;
-const UNDER_WAY = ["queued", "running"];
 
 export function Backups() {
     const { project } = place.value.query;
     const loaded = useLoaded(() => api.admin("GET", "backups", { query: { project } }), [project]);
     const [dialog, setDialog] = useState(null);
     const jobs = (loaded.data?.jobs ?? []).filter((job) => job.state !== "done");
-    useEvery(FOLLOW_S, () => jobs.some((job) => UNDER_WAY.includes(job.state)) && loaded.reload());
+    useEvery(FOLLOW_S, () => jobs.some(isUnderWay) && loaded.reload());
     const options = [["", "All projects"], ...projects.value.map(({ slug, name }) => [slug, name])];
     const close = () => setDialog(null);
     return html`<${PageHead} title="Backups" about="A backup is good only after it was read back.">

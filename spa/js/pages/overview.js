@@ -2,6 +2,7 @@
 
 import * as api from "../api.js";
 import { ago, count, moment, plural, size } from "../formatting.js";
+import { isUnderWay } from "../jobs.js";
 import { useEvery, useLoaded } from "../loading.js";
 import { PAGES } from "../pages.js";
 import { fixOf, titleOf } from "../problems.js";
@@ -16,6 +17,7 @@ import { AccessChip, Card, PageHead, Time } from "../parts/pieces.js";
 import { Empty, Loaded } from "../parts/states.js";
 
 const REFRESH_S = 5;
+const BACKUPS_REFRESH_S = 60;
 const SHOWN_PROBLEMS = 5;
 const TONES = { Healthy: "good", Degraded: "warn", Unhealthy: "bad", Loading: "accent" };
 const EMBEDDERS = { onnx: "By meaning", hash: "By words" };
@@ -27,7 +29,11 @@ export function Overview({ project }) {
     useEvery(REFRESH_S, () => {
         health.reload();
         series.reload();
+        if (backups.data?.jobs.some(isUnderWay)) {
+            backups.reload();
+        }
     });
+    useEvery(BACKUPS_REFRESH_S, backups.reload);
     const { tier } = session.value;
     return html`<${PageHead} title="Overview" about=${`You are signed in as ${tier}: ${MEANINGS[tier]}.`}>
         ${health.data && html`<span class=${`chip ${TONES[health.data.status]}`}>${health.data.status}</span>`}

@@ -22,7 +22,8 @@ export function CodeEditor({ text, language, label, faults = [], onInput, height
     useEffect(() => {
         let isOver = false;
         import(LIBRARY).then((found) => {
-            if (!isOver) {
+            // The element goes as soon as the page is left, the cleanup comes after the next paint.
+            if (!isOver && host.current) {
                 library.current = found;
                 view.current = makeView(found, host.current, { text, language, label, height }, notify);
                 // What scrolls has to be in reach of the keyboard, also where the text is not edited.

@@ -19,7 +19,8 @@ export function GraphView({ nodes, edges, onOpen }) {
         let isOver = false;
         keepStyleOut();
         import(LIBRARY).then(({ default: cytoscape }) => {
-            if (!isOver) {
+            // The element goes as soon as the page is left, the cleanup comes after the next paint.
+            if (!isOver && host.current) {
                 drawing = draw(cytoscape, host.current, { nodes, edges });
                 drawing.on("tap", "node", (event) => onOpen(event.target.id()));
                 setReady(true);

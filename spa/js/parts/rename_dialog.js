@@ -12,8 +12,9 @@ export function RenameDialog({ project, version, onClose, onDone }) {
     const [slug, setSlug] = useState(project.slug);
     const path = `projects/${api.pathOf(project.slug)}`;
     const entries = project.store?.entries;
-    const isFixed = entries !== 0;
-    const why = entries > 0
+    // Of a store that is still being opened, or closed to whoever asks, only the server knows.
+    const isFixed = entries > 0;
+    const why = isFixed
         ? `It stays: ${plural(entries, "id")} of entries, links to them and agents carry it. Move the entries to a new
             project if it must be another one.`
         : "It can be changed as long as the project has no entries.";
