@@ -53,11 +53,13 @@ function Done({ skipped, again }) {
 
 function Candidate({ project, id, flags, left, onDone, onSkip }) {
     const loaded = useLoaded(() => getEntry(project, id), [id]);
+    // The editor stays until the new version is there: a quick key would judge the old one.
+    const saved = () => loaded.reload().then(() => setQuery({ edit: "" }, { replace: true }));
     return html`<${Loaded} from=${loaded} what="Loading the entry">
         ${({ entry, version }) => html`<${Card} isFlush>
             ${place.value.query.edit === "yes"
                 ? html`<${EntryEditor} project=${project} entry=${entry} version=${version}
-                    onSaved=${() => { setQuery({ edit: "" }, { replace: true }); loaded.reload(); }}
+                    onSaved=${saved}
                     onCancel=${() => setQuery({ edit: "" }, { replace: true })} />`
                 : html`<${Judgement} entry=${entry} version=${version} flags=${flags} left=${left}
                     project=${project} onDone=${onDone} onSkip=${onSkip} reload=${loaded.reload} />`}
