@@ -7,6 +7,7 @@ import hashlib
 import math
 import re
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -36,6 +37,7 @@ _canonical_encoder = msgspec.json.Encoder(order="sorted")
 _KINDS = frozenset(kind.value for kind in Kind)
 
 
+@lru_cache(maxsize=256)
 def instant_text(instant: datetime) -> str:
     """Return an instant as RFC 3339 in UTC with milliseconds."""
     return instant.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

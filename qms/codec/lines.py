@@ -48,15 +48,29 @@ def read_strictly(data: bytes, limits: Limits) -> Any:
         ) from None
     except ValueError as error:
         raise InvalidInputError(f"not a number JSON can carry: {error}", reason="number") from None
-    if data.count(b"{") + data.count(b"[") > limits.json_depth:
-        check_depth(value, limits)
+    if not _is_shallow(data, limits):
+        _walk_depth(value, limits)
     if _SURROGATE_ESCAPE.search(data):
         _check_surrogates(value)
     return value
 
 
 def check_depth(value: Any, limits: Limits) -> None:
-    """Raise `InvalidInputError` when a value is nested deeper than the limit."""
+    """Raise `InvalidInputError` when a value that can be encoded is deeper than the limit."""
+    try:
+        data = encode_line(value)
+    except RecursionError:
+        raise _too_deep(limits) from None
+    if not _is_shallow(data, limits):
+        _walk_depth(value, limits)
+
+
+def _is_shallow(data: bytes, limits: Limits) -> bool:
+    """Say whether JSON opens so few brackets that none of it can be too deep."""
+    return data.count(b"{") + data.count(b"[") <= limits.json_depth
+
+
+def _walk_depth(value: Any, limits: Limits) -> None:
     level = _containers([value])
     for _ in range(limits.json_depth):
         level = [child for item in level for child in _containers(_children(item))]

@@ -39,14 +39,13 @@ _ASSIGNED = re.compile(
 class _Pattern(msgspec.Struct, frozen=True):
     what: str
     """The kind of secret, for people."""
-    marks: tuple[bytes, ...]
+    marks: tuple[str, ...]
     """One of these stands in every text that the pattern finds, in small letters."""
     found_by: re.Pattern[str]
 
 
 def _pattern(what: str, marks: str, pattern: str) -> _Pattern:
-    words = tuple(mark.encode() for mark in marks.split())
-    return _Pattern(what, words, re.compile(rf"(?<![A-Za-z0-9_])(?:{pattern})"))
+    return _Pattern(what, tuple(marks.split()), re.compile(rf"(?<![A-Za-z0-9_])(?:{pattern})"))
 
 
 _PATTERNS = (
@@ -74,7 +73,7 @@ _PATTERNS = (
 )
 _PRIVATE_KEY = _Pattern(
     "a private key",
-    (b"private key",),
+    ("private key",),
     re.compile(
         r"-----BEGIN (?:[A-Z0-9]{1,20} ){0,3}PRIVATE KEY(?: BLOCK)?-----"
         r"(?:(?!-----)[\s\S])*(?:-----END [A-Z0-9 ]{0,60}-----)?"
@@ -82,11 +81,13 @@ _PRIVATE_KEY = _Pattern(
 )
 _ASSIGNMENT = _Pattern(
     "a password or token",
-    (b"passw", b"pwd", b"secret", b"token", b"key", b"credential"),
+    ("passw", "pwd", "secret", "token", "key", "credential"),
     _ASSIGNED,
 )
 _ALL = (*_PATTERNS, _PRIVATE_KEY, _ASSIGNMENT)
-_MARKS = tuple({mark: None for pattern in _ALL for mark in pattern.marks})
+_MARKS = frozenset(mark for pattern in _ALL for mark in pattern.marks)
+_UNDERSCORED = tuple(mark for mark in _MARKS if "_" in mark)
+_OTHERS = tuple(mark for mark in _MARKS if "_" not in mark)
 
 
 class Leak(msgspec.Struct, frozen=True):
@@ -98,8 +99,10 @@ class Leak(msgspec.Struct, frozen=True):
 
 def may_leak(line: bytes) -> bool:
     """Say whether a closer look is worth its time; a text with a secret is never passed over."""
-    small = line.lower()
-    return any(mark in small for mark in _MARKS) or b"\\u" in small
+    small = line.decode("latin-1").lower()  # text is looked through twice as fast as bytes
+    if any(map(small.__contains__, _OTHERS)) or "\\u" in small:
+        return True
+    return "_" in small and any(map(small.__contains__, _UNDERSCORED))
 
 
 def find_leaks(document: Document) -> list[Leak]:
@@ -130,7 +133,7 @@ def without_secrets(text: str) -> str:
 
 
 def _found(text: str) -> Iterator[tuple[str, str]]:
-    small = text.lower().encode(errors="surrogatepass")
+    small = text.lower()
     for pattern in _ALL:
         if any(mark in small for mark in pattern.marks):
             for match in pattern.found_by.finditer(text):

@@ -199,7 +199,8 @@ def bulk_import(call: Call, request: ImportRequest) -> ImportAnswer:
         return answer
 
     try:
-        return call.commit(plan)
+        with call.house.library.precedence.importing():
+            return call.commit(plan)
     except _Undone as undone:
         return undone.answer
 

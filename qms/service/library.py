@@ -19,7 +19,7 @@ from qms.fsio.disk import Disk
 from qms.inference.choose import Chosen, ChosenChat, ChosenReranker, EmbedderKind
 from qms.ingest.claims import ClaimIndex
 from qms.search.expander import Expander
-from qms.service.precedence import Precedence
+from qms.service.precedence import PAUSE_S, Precedence
 from qms.store.memory_store import MemoryStore
 from qms.store.options import IndexStatus, Problem
 from qms.store.summaries import SUMMARIES_FILE, SummaryCache
@@ -92,7 +92,7 @@ class Library:
         self._chosen: Chosen | None = None
         self._reranker: ChosenReranker | None = None
         self._changed_at = self._summaries_due = -math.inf
-        self.precedence = Precedence()
+        self.precedence = Precedence(monotonic)
         self.wake: Callable[[], None] = lambda: None
         self.wake_writer: Callable[[], None] = lambda: None
 
@@ -254,6 +254,8 @@ class Library:
 
     def work(self) -> float:
         """Do the next piece of what waits; return for how many seconds nothing will."""
+        if self.precedence.is_import_alone:
+            return PAUSE_S
         embedder = self._embedder().embedder
         self._chosen_reranker()
         with self._lock:
@@ -272,6 +274,8 @@ class Library:
         This is another thread's work, of full priority: it is all Python, so that searches would
         wait for a thread that gives way. What fails is left to `work`, which knows how to go on.
         """
+        if self.precedence.is_import_alone:
+            return PAUSE_S
         with self._lock:
             everything = list(self._indexes.items())
         for project, indexes in everything:

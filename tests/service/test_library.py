@@ -7,6 +7,7 @@ import pytest
 from qms.domain.errors import UnavailableError
 from qms.inference.choose import Chosen, open_embedder
 from qms.service.library import RETRY_S, Library
+from qms.service.precedence import PAUSE_S
 from qms.store.memory_store import MemoryStore
 from tests.support.boxes import NOW, PROJECT, StoreBox, statement
 
@@ -35,6 +36,20 @@ def test_what_waits_is_embedded_a_few_entries_at_a_time(tmp_path: Path) -> None:
     assert 0 < first < 40
     assert waits[0] == 0.0
     assert waits[-1] > 0.0
+
+
+def test_an_import_that_is_alone_is_indexed_after_it(tmp_path: Path) -> None:
+    store = filled(tmp_path / "p", "e1", "e2")
+    library = Library(hashes, StoreBox(tmp_path / "q").disk, monotonic=lambda: 0.0)
+    library.add(store, tmp_path / "p" / "indexes")
+
+    with library.precedence.importing():
+        assert library.work() == library.write_words() == PAUSE_S
+        assert not library.is_made(store.project)
+        with library.precedence.first():
+            library.work()
+
+    assert library.is_made(store.project)
 
 
 @pytest.mark.fault("F25")

@@ -1,8 +1,9 @@
 """Searches go before work that takes long, and never stop it for good."""
 
 import threading
+from contextlib import suppress
 
-from qms.service.precedence import Precedence
+from qms.service.precedence import LONGEST_S, PAUSE_S, SEARCHED_S, Precedence
 
 LIMIT_S = 30.0
 
@@ -61,3 +62,61 @@ def test_a_search_that_fails_is_no_longer_waited_for() -> None:
         pass
 
     assert precedence._searches == 0
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_an_import_that_nobody_searches_beside_has_the_server_for_itself() -> None:
+    precedence = Precedence(Clock())
+
+    assert not precedence.is_import_alone
+    with precedence.importing():
+        assert precedence.is_import_alone
+
+
+def test_calls_that_follow_each_other_closely_are_one_import() -> None:
+    precedence = Precedence(clock := Clock())
+    with precedence.importing():
+        pass
+
+    clock.now += 0.9 * PAUSE_S
+    assert precedence.is_import_alone
+    clock.now += 0.2 * PAUSE_S
+    assert not precedence.is_import_alone
+
+
+def test_indexes_keep_up_with_an_import_beside_which_somebody_searches() -> None:
+    precedence = Precedence(clock := Clock())
+
+    with precedence.importing():
+        with precedence.first():
+            assert not precedence.is_import_alone
+        assert not precedence.is_import_alone
+        clock.now += 0.9 * SEARCHED_S
+        assert not precedence.is_import_alone
+
+
+def test_indexing_does_not_stand_back_from_a_long_import_for_ever() -> None:
+    precedence = Precedence(clock := Clock())
+    with precedence.importing():
+        pass
+    clock.now += 0.5 * PAUSE_S
+
+    with precedence.importing():
+        clock.now += LONGEST_S
+        assert not precedence.is_import_alone
+
+
+def test_an_import_that_fails_is_no_longer_under_way() -> None:
+    precedence = Precedence(clock := Clock())
+    with suppress(ValueError), precedence.importing():
+        raise ValueError
+
+    clock.now += 2 * PAUSE_S
+    assert not precedence.is_import_alone
