@@ -59,7 +59,7 @@ def test_a_session_that_ended_asks_for_a_key_and_goes_on_where_it_was(people: Pe
     person.visit("Entries")
     person.context.clear_cookies()
 
-    person.search("anything")
+    person.open("#/entries/projA?q=anything")  # a count for the menu may have met the end before
 
     person.reads("Your session has ended")
     person.field("API key").fill(key_of("admin"))
