@@ -28,6 +28,9 @@ TEST_COMMAND = "pip install uv && uv run pytest"
 PLAIN, BACKGROUND, INSTALL = "", "background", "install"
 LIMIT_S = 240
 
+_REACHES_PACKAGES = ("SSL_CERT_", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "UV_")
+"""What this machine needs to be told before it can fetch a package."""
+
 _FENCE = re.compile(r"^```(?P<info>[^\n]*)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 _LOOPBACK_UP = """\
 import fcntl, os, socket, struct, sys
@@ -110,7 +113,7 @@ class Machine:
         command = ["bash", "-c", self._script(blocks)]
         offline = self._bash(command, {**environment, "UV_OFFLINE": "1"})
         if offline.returncode != 0:
-            self._check(self._bash(command, environment), blocks)
+            self._check(self._bash(command, {**_reaching_packages(), **environment}), blocks)
 
     def _play(self, blocks: list[Block], environment: dict[str, str]) -> None:
         command = ["unshare", "-n", sys.executable, "-c", _LOOPBACK_UP, "-c"]
@@ -192,3 +195,12 @@ class Machine:
         path = self._programs / name
         path.write_text(f"#!/bin/sh\n{text}\n", encoding="utf-8")
         path.chmod(0o755)
+
+
+def _reaching_packages() -> dict[str, str]:
+    """Return what the environment says about certificates, proxies and indexes."""
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if name.upper().startswith(_REACHES_PACKAGES)
+    }
