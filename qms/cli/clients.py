@@ -1,6 +1,5 @@
 """The clients that memoryctl connects: where each keeps its servers, and how it writes one."""
 
-import json
 import os
 import sys
 from collections.abc import Callable
@@ -9,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from qms.cli import commented_json
 from qms.config.toml_change import put
 from qms.domain.errors import InvalidInputError
 from qms.resources import installation_folder
@@ -57,34 +57,15 @@ class Client(msgspec.Struct, frozen=True, kw_only=True):
         """
         if self.is_toml:
             return put(text, (self.place, SERVER_NAME), self.entry(server))
-        values = read_json(text)
-        servers = values.setdefault(self.place, {})
-        if not isinstance(servers, dict):
-            raise unreadable(f"{self.place} is no object")
-        servers[SERVER_NAME] = self.entry(server)
-        return json.dumps(values, ensure_ascii=False, indent=2) + "\n"
+        try:
+            return commented_json.put(text, (self.place, SERVER_NAME), self.entry(server))
+        except ValueError as error:
+            raise unreadable(self.file(), error) from None
 
 
-def read_json(text: str) -> dict[str, Any]:
-    """Return the object of a client's file, an empty one when there is no file.
-
-    Raises:
-        InvalidInputError: it holds something else, or comments.
-    """
-    if not text.strip():
-        return {}
-    try:
-        values = json.loads(text.removeprefix("\ufeff"))
-    except ValueError as error:
-        raise unreadable(str(error)) from None
-    if not isinstance(values, dict):
-        raise unreadable("it is no object")
-    return values
-
-
-def unreadable(reason: str) -> InvalidInputError:
+def unreadable(path: Path, reason: ValueError) -> InvalidInputError:
     """Return the refusal of a file that a client would not read either."""
-    error = InvalidInputError(f"the file is not plain JSON: {reason}", field="write")
+    error = InvalidInputError(f"{path} is not what its client reads: {reason}", field="write")
     error.add_note("without --write what belongs there is printed, to be put in by hand")
     return error
 
@@ -106,6 +87,16 @@ def _application_file(*parts: str) -> Callable[[], Path]:
         return base.joinpath(*parts)
 
     return find
+
+
+def claude_folder() -> Path | None:
+    """Return where Claude Code was told to keep all of its files."""
+    folder = os.environ.get("CLAUDE_CONFIG_DIR")
+    return Path(folder) if folder else None
+
+
+def _claude_file() -> Path:
+    return (claude_folder() or Path.home()) / ".claude.json"
 
 
 def _codex_file() -> Path:
@@ -133,7 +124,7 @@ def installed_program(name: str) -> str:
 CLIENTS = {
     "claude-code": Client(
         title="Claude Code",
-        file=_home(".claude.json"),
+        file=_claude_file,
         place="mcpServers",
         entry=_typed,
         instructions="CLAUDE.md",

@@ -144,7 +144,8 @@ def _try(server: Server, *, must_answer: bool) -> int | None:
 
 def _read(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8") if path.exists() else ""
+        # Byte for byte: the ends of its lines are the person's choice.
+        return path.read_bytes().decode("utf-8") if path.exists() else ""
     except (OSError, UnicodeDecodeError) as error:
         raise UnavailableError(f"{path} cannot be read: {error}") from error
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from qms.cli.clients import CLIENTS
+from qms.cli.commented_json import read_object
 from qms.cli.remote import Remote, reachable
 from tests.cli.conftest import Terminal
 
@@ -22,7 +23,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder.mkdir()
     for name in ("HOME", "USERPROFILE", "APPDATA"):
         monkeypatch.setenv(name, str(folder))
-    for name in ("XDG_CONFIG_HOME", "CODEX_HOME"):
+    for name in ("XDG_CONFIG_HOME", "CODEX_HOME", "CLAUDE_CONFIG_DIR"):
         monkeypatch.delenv(name, raising=False)
     return folder
 
@@ -115,16 +116,49 @@ def test_without_a_server_it_says_that_nothing_was_tried(files: Terminal, home: 
     assert (home / ".cursor" / "mcp.json").exists()
 
 
-def test_a_file_with_comments_is_left_alone_and_costs_no_key(server: Terminal, home: Path) -> None:
+def test_a_file_with_comments_keeps_them(server: Terminal) -> None:
+    path = CLIENTS["vscode"].file()
+    path.parent.mkdir(parents=True)
+    kept = '{\r\n\t// mine\r\n\t"servers": {\r\n\t\t"other": {"command": "x"}, // keep'
+    path.write_bytes(f"{kept}\r\n\t}},\r\n}}\r\n".encode())
+
+    server.ok("connect", "vscode", "--write")
+
+    after = path.read_bytes().decode()
+    assert after.startswith(kept)
+    assert after.count("\n") == after.count("\r\n")
+    assert set(read_object(after)["servers"]) == {"other", "memory"}
+
+
+def test_claude_code_keeps_its_file_where_it_was_told_to(
+    server: Terminal, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(home / "elsewhere"))
+
+    server.ok("connect", "claude-code", "--write")
+
+    assert {path.name for path in (home / "elsewhere").iterdir()} == {
+        ".claude.json",
+        "settings.json",
+    }
+
+
+@pytest.mark.parametrize(
+    "before", ["{ // mine\n", "[]", '{"mcpServers": []}', '{\n"mcpServers": "x"\n}', "\x00"]
+)
+def test_a_file_that_its_client_would_not_read_is_left_alone_and_costs_no_key(
+    server: Terminal, home: Path, before: str
+) -> None:
     path = home / ".cursor" / "mcp.json"
     path.parent.mkdir()
-    path.write_text("{ // mine\n}", encoding="utf-8")
+    path.write_text(before, encoding="utf-8")
 
     done = server("connect", "cursor", "--write")
 
     assert done.code == 2
+    assert str(path) in done.err
     assert "without --write" in done.err
-    assert path.read_text(encoding="utf-8") == "{ // mine\n}"
+    assert path.read_text(encoding="utf-8") == before
     assert len(server.ok("keys", "list", "--json").json["items"]) == 1
 
 

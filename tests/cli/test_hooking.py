@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from qms.cli.commented_json import read_object
 from qms.cli.hooking import LEAST_LINES, REMINDER
 from tests.cli.conftest import Terminal
 
@@ -55,15 +56,30 @@ def test_hooks_are_printed_and_can_be_left_out(files: Terminal, settings: Path) 
     assert not settings.exists()
 
 
-def test_hooks_in_a_file_with_comments_cost_neither_key_nor_file(
-    files: Terminal, settings: Path
+def test_hooks_keep_the_comments_of_the_file(files: Terminal, settings: Path) -> None:
+    settings.parent.mkdir()
+    settings.write_text('{\n  // mine\n  "model": "m"\n}\n', encoding="utf-8")
+
+    files.ok("connect", "claude-code", "--write")
+
+    text = settings.read_text(encoding="utf-8")
+    assert text.startswith('{\n  // mine\n  "model": "m",\n')
+    assert set(read_object(text)["hooks"]) == {"SessionStart", "Stop"}
+
+
+@pytest.mark.parametrize(
+    "text", ["{", '{"hooks": []}', '{"hooks": {"Stop": null}}', '{"hooks": {"Stop": {}}}']
+)
+def test_hooks_in_a_file_that_nobody_reads_cost_neither_key_nor_file(
+    files: Terminal, settings: Path, text: str
 ) -> None:
     settings.parent.mkdir()
-    settings.write_text("{} // mine", encoding="utf-8")
+    settings.write_text(text, encoding="utf-8")
 
     done = files("connect", "claude-code", "--write")
 
     assert done.code == 2
+    assert str(settings) in done.err
     assert len(files.ok("keys", "list", "--json").json["items"]) == 1
     assert not (settings.parents[1] / ".claude.json").exists()
 
