@@ -9,14 +9,14 @@ from qms.cli import output
 from qms.cli.arguments import Verb, shared_options
 from qms.cli.client_hooks import hooks_file, with_hooks
 from qms.cli.clients import CLIENTS, Client, Server
-from qms.cli.keys import await_server, store_key
+from qms.cli.keys import KeyWanted, await_server, order_key, store_key
 from qms.cli.local import now
 from qms.cli.projects import guess_project
 from qms.cli.remote import Remote, reachable
-from qms.cli.target import Asked, checked_root, running_url
+from qms.cli.target import Asked, checked_root, open_session, running_url
 from qms.config.toml_file import parse
 from qms.domain.access import AccessTier
-from qms.domain.errors import UnavailableError, invalid
+from qms.domain.errors import NotAllowedError, NotFoundError, UnavailableError
 from qms.fsio.disk import Disk
 from qms.runtime.root import CONFIGURATION_NAME
 from qms.service.configuration import key_record, new_key
@@ -59,8 +59,8 @@ def connect(asked: Asked, client: str, write: bool, hooks: bool, dry_run: bool, 
     chosen = CLIENTS[client]
     path = chosen.file()
     before = _read(path) if write else ""
-    root = None if asked.server_url and not asked.names_root else checked_root(asked)
-    url, project = _address(asked, root), asked.project or _guess(root)
+    root = None if asked.server_url else checked_root(asked)
+    url, project = _address(asked, root), _project(asked, root)
     # Before there is a key: a file that cannot be changed is to cost nothing.
     shown = chosen.written(Server(url=url, project=project, key=PLACEHOLDER), before)
     answer: dict[str, Any] = {"client": client, "path": str(path), "instructions": INSTRUCTIONS}
@@ -99,19 +99,22 @@ def _address(asked: Asked, root: Path | None) -> str:
     return reachable(url)
 
 
-def _guess(root: Path | None) -> str:
+def _project(asked: Asked, root: Path | None) -> str:
+    """Return the project to connect to, which is there as far as that can be seen from here."""
     if root is None:
-        return guess_project(Path.cwd(), ())
+        return asked.project or guess_project(Path.cwd(), ())
     settings, _ = parse((root / CONFIGURATION_NAME).read_text(encoding="utf-8"))
-    return guess_project(Path.cwd(), settings.endpoints)
+    if asked.project is None:
+        return guess_project(Path.cwd(), settings.endpoints)
+    if settings.find_endpoint(asked.project) is None:
+        raise NotFoundError(f"there is no project {asked.project!r}", project=asked.project)
+    return asked.project
 
 
 def _key(asked: Asked, root: Path | None, user: str, client: str) -> str:
-    """Return a new key that says which client it is for; from afar, the one that was given."""
+    """Return a new key that says which client it is for."""
     if root is None:
-        if asked.server_key is None:
-            raise invalid("key", "a key for the client is needed: from afar none can be made")
-        return asked.server_key
+        return _key_from_afar(asked, user, client)
     key = new_key()
     record = key_record(key, now(), label=client)
     settings, _ = parse((root / CONFIGURATION_NAME).read_text(encoding="utf-8"))
@@ -119,6 +122,21 @@ def _key(asked: Asked, root: Path | None, user: str, client: str) -> str:
     output.note(f"key {record.id} of {user} made, labelled {client}")
     await_server(root, key)
     return key
+
+
+def _key_from_afar(asked: Asked, user: str, client: str) -> str:
+    """Return a new key of a server that is known by its URL; the given one if it may make none."""
+    wanted = KeyWanted(user=user, label=client, access_if_new=AccessTier.WRITER)
+    with open_session(asked) as session:
+        try:
+            _, made = order_key(session, wanted)
+        except NotAllowedError:
+            if asked.server_key is None:
+                raise
+            output.note("this key makes no others: the client gets it as it is")
+            return asked.server_key
+    output.note(f"key {made['id']} of {user} made, labelled {client}")
+    return str(made["key"])
 
 
 def _try(server: Server, *, must_answer: bool) -> int | None:

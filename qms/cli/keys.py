@@ -1,10 +1,12 @@
-"""`memoryctl keys`: make keys in the root's own configuration file, list and revoke them."""
+"""`memoryctl keys`: make keys, over HTTP or in the root's own configuration file, list, revoke."""
 
 import time
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import click
+import msgspec
 
 from qms.cli import output
 from qms.cli.arguments import Verb, shared_options
@@ -12,7 +14,7 @@ from qms.cli.local import now
 from qms.cli.moments import moment_option, wire_text
 from qms.cli.remote import Remote
 from qms.cli.removing import is_wanted, removal_options
-from qms.cli.target import Asked, checked_root, open_session, running_url
+from qms.cli.target import Asked, Session, checked_root, open_session, running_url
 from qms.cli.users import report_change
 from qms.config.keys import KeyRecord
 from qms.config.settings import Settings
@@ -36,9 +38,19 @@ _PAUSE_S = 0.05
 _LABELS = [access.label for access in AccessTier]
 
 
+class KeyWanted(msgspec.Struct, frozen=True, kw_only=True):
+    """A key to be made, the tier that its user gets, and the one that only a new user gets."""
+
+    user: str
+    label: str
+    access: AccessTier | None = None
+    access_if_new: AccessTier | None = None
+    expires_utc: datetime | None = None
+
+
 @click.group()
 def keys() -> None:
-    """Make, list and revoke keys; they are made in the configuration file of the root."""
+    """Make, list and revoke keys; a key is shown when it is made, and never again."""
 
 
 @keys.command(cls=Verb, example="memoryctl keys create alice --tier writer --expires 90d")
@@ -57,24 +69,26 @@ def keys() -> None:
 def create(
     asked: Asked, user: str, label: str, expires: datetime | None, label_of_access: str | None
 ) -> None:
-    """Make a key for a user and print it, once; on the files, even while a server runs.
+    """Make a key for a user and print it, once; without a URL on the files, under a server too.
 
     So whoever owns the machine can always get in again: memoryctl keys create admin
     """
-    root = _root_of(asked)
     access = None if label_of_access is None else AccessTier.from_label(label_of_access)
     if expires is not None and expires <= now():
         raise invalid("expires", "is not in the future")
+    wanted = KeyWanted(user=user, access=access, label=label, expires_utc=expires)
+    if asked.server_url is not None:
+        with open_session(asked) as session:
+            tier, made = order_key(session, wanted)
+        _show_key(asked, wanted, tier, made)
+        return
+    root = checked_root(asked)
+    output.note(f"on the files in {root}")
     key = new_key()
     record = key_record(key, now(), label=label, expires_utc=expires)
     settings = store_key(root, user, access, record)
-    if asked.as_json:
-        output.answer({"id": record.id, "key": key})
-    else:
-        output.line(key)
-    ends = f", until {wire_text(expires)}" if expires else ""
     tier = settings.users[user].access.label
-    output.note(f"key {record.id} of {user}, tier {tier}{ends}; it is not shown again")
+    _show_key(asked, wanted, tier, {"id": record.id, "key": key})
     await_server(root, key)
 
 
@@ -120,14 +134,32 @@ def revoke(asked: Asked, key_id: str, dry_run: bool, yes: bool) -> None:
     report_change(asked, answer, f"key {key_id} of {owners[key_id]} revoked")
 
 
-def _root_of(asked: Asked) -> Path:
-    if asked.server_url is not None and not asked.names_root:
-        error = invalid("url", "keys are made on the files of a root, not over HTTP")
-        error.add_note("run it on the server's own machine, with --root")
-        raise error
-    root = checked_root(asked)
-    output.note(f"on the files in {root}")
-    return root
+def _show_key(asked: Asked, wanted: KeyWanted, tier: str, made: dict[str, Any]) -> None:
+    if asked.as_json:
+        output.answer(made)
+    else:
+        output.line(made["key"])
+    ends = f", until {wire_text(wanted.expires_utc)}" if wanted.expires_utc else ""
+    output.note(f"key {made['id']} of {wanted.user}, tier {tier}{ends}; it is not shown again")
+
+
+def order_key(session: Session, wanted: KeyWanted) -> tuple[str, dict[str, Any]]:
+    """Have a server make a key, for a user who is made when needed; return its tier and the key.
+
+    Raises:
+        QmsError: the caller is no admin, or there is no such user and no tier.
+    """
+    users = session.administer("listUsers")["items"]
+    present = {one["name"]: one["tier"] for one in users}.get(wanted.user)
+    tier = present if wanted.access is None else wanted.access.label
+    if tier is None:
+        tier = (wanted.access_if_new or _access_of_new(wanted.user)).label
+    if tier != present:
+        change = "createUser" if present is None else "changeUser"
+        session.administer(change, user=wanted.user, tier=tier)
+    ends = None if wanted.expires_utc is None else wire_text(wanted.expires_utc)
+    made = session.administer("createKey", user=wanted.user, label=wanted.label, expiresUtc=ends)
+    return tier, made
 
 
 def store_key(root: Path, user: str, access: AccessTier | None, record: KeyRecord) -> Settings:
@@ -156,8 +188,10 @@ def store_key(root: Path, user: str, access: AccessTier | None, record: KeyRecor
 
 def _usual_access(configuration: Configuration, user: str) -> AccessTier | None:
     """Return the tier to set when none was given: for a new admin only."""
-    if user in configuration.settings.users:
-        return None
+    return None if user in configuration.settings.users else _access_of_new(user)
+
+
+def _access_of_new(user: str) -> AccessTier:
     if user == FIRST_ADMIN:
         return AccessTier.ADMIN
     error = invalid("tier", f"there is no user {user} yet: pass --tier to make one")

@@ -16,7 +16,7 @@ from qms.cli.identity import named_agent
 from qms.cli.key_file import read_key
 from qms.cli.local import Local
 from qms.cli.projects import guess_project
-from qms.cli.remote import Remote
+from qms.cli.remote import Remote, reachable
 from qms.domain.entry import split_id
 from qms.domain.errors import ConflictError, NotFoundError, UnavailableError, invalid
 from qms.fsio import lock
@@ -159,9 +159,19 @@ def running_url(root: Path) -> str | None:
 
 
 def _open(asked: Asked) -> Backend:
-    if asked.server_url is not None:
-        return Remote(asked.server_url, asked.server_key, agent_id=asked.agent_id)
+    if (url := asked.server_url) is not None:
+        key = asked.server_key or _key_of_own_server(asked, url)
+        return Remote(url, key, agent_id=asked.agent_id)
     return _open_checked(checked_root(asked), asked)
+
+
+def _key_of_own_server(asked: Asked, url: str) -> str | None:
+    """Return the key that the root holds when the URL is its own server's; no other gets it."""
+    root = find_root(asked.root)
+    running = running_url(root)
+    if running is None or reachable(running).rstrip("/") != reachable(url).rstrip("/"):
+        return None
+    return read_key(root)
 
 
 def _open_checked(root: Path, asked: Asked) -> Backend:

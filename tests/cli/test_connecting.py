@@ -10,7 +10,11 @@ import pytest
 
 from qms.cli.clients import CLIENTS
 from qms.cli.commented_json import read_object
+from qms.cli.local import now
 from qms.cli.remote import Remote, reachable
+from qms.domain.errors import NotAllowedError
+from qms.fsio.disk import Disk
+from qms.service.configuration import Configuration
 from tests.cli.conftest import Terminal
 
 JSON_CLIENTS = [name for name, client in CLIENTS.items() if not client.is_toml]
@@ -169,17 +173,42 @@ def test_a_project_that_is_not_there_is_refused_before_the_file_is_written(
 
     assert done.code == 4
     assert not (home / ".cursor").exists()
+    assert len(server.ok("keys", "list", "--json").json["items"]) == 1
 
 
-def test_from_afar_the_client_gets_the_key_that_was_given(
-    server: Terminal, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("names_root", [True, False])
+def test_from_afar_an_admins_key_makes_one_for_the_client(
+    server: Terminal, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, names_root: bool
 ) -> None:
     assert server.server is not None
-    monkeypatch.delenv("QMS_ROOT")
+    other = tmp_path / "other"
+    Configuration(other / "QuickMemoryServer.toml", Disk(), now).load()
+    url = server.server.url
+    monkeypatch.setenv("QMS_ROOT", str(other))
+    if not names_root:
+        monkeypatch.delenv("QMS_ROOT")
 
-    done = server.ok("connect", "windsurf", "--url", server.server.url, "--json").json
+    done = server.ok("connect", "windsurf", "--url", url, "--json").json
 
-    assert key_in(json.loads(done["settings"])["mcpServers"]["memory"]) == server.key
+    entry = json.loads(done["settings"])["mcpServers"]["memory"]
+    assert entry["serverUrl"] == f"{url}/mcp/default"
+    assert key_in(entry) != server.key
+    (key,) = server.ok("keys", "list", "--user", "agents", "--url", url, "--json").json["items"]
+    assert key["label"] == "windsurf"
+    remote = Remote(url, key_in(entry))
+    with pytest.raises(NotAllowedError):
+        remote.administer("listUsers", {})
+    remote.close()
+
+
+def test_from_afar_a_key_that_makes_no_others_is_the_clients(server: Terminal) -> None:
+    assert server.server is not None
+    writer = server.ok("keys", "create", "alice", "--tier", "writer").line
+
+    done = server.ok("connect", "windsurf", "--url", server.server.url, "--key", writer, "--json")
+
+    assert key_in(json.loads(done.json["settings"])["mcpServers"]["memory"]) == writer
+    assert "the client gets it as it is" in done.err
 
 
 def test_an_address_that_means_all_is_one_to_connect_to() -> None:

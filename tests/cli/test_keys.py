@@ -110,17 +110,51 @@ def test_toml_in_a_users_name_stays_a_name(ctl: Terminal) -> None:
     assert users(ctl)[name]["tier"] == "reader"
 
 
-def test_a_server_elsewhere_makes_no_keys(files: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("QMS_ROOT")
+@pytest.mark.parametrize("names_root", [True, False])
+def test_a_server_makes_keys_over_http(
+    server: Terminal, monkeypatch: pytest.MonkeyPatch, names_root: bool
+) -> None:
+    assert server.server is not None
+    url = server.server.url
+    monkeypatch.setenv("QMS_URL", url)
+    if not names_root:
+        monkeypatch.delenv("QMS_ROOT")
 
-    result = files("keys", "create", "admin", "--url", "http://127.0.0.1:1")
+    result = server.ok("keys", "create", "alice", "--tier", "reader", "--expires", "2099-01-02")
 
-    assert result.code == 2
-    assert "hint: run it on the server's own machine, with --root" in result.err
+    assert KEY.fullmatch(result.line)
+    assert f"on the server {url}" in result.err
+    assert "of alice, tier reader, until 2099-01-02" in result.err
+    assert server.ok("list", "--key", result.line).code == 0
+    assert server("remember", "no", "--key", result.line).code == 3
 
 
-def test_a_root_that_was_named_wins_over_a_url_for_keys(files: Terminal) -> None:
-    assert files.ok("keys", "create", "admin", "--url", "http://127.0.0.1:1").code == 0
+def test_over_http_a_new_user_needs_a_tier_and_one_that_is_there_keeps_its_own(
+    server: Terminal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert server.server is not None
+    monkeypatch.setenv("QMS_URL", server.server.url)
+
+    assert server("keys", "create", "alice").code == 2
+    server.ok("users", "add", "alice", "--tier", "reader")
+    server.ok("keys", "create", "alice")
+    assert users(server)["alice"]["tier"] == "reader"
+    made = server.ok("keys", "create", "alice", "--tier", "curator", "--json").json
+
+    assert users(server)["alice"]["tier"] == "curator"
+    assert {"id", "key"} <= set(made)
+    assert len(users(server)["alice"]["keys"]) == 2
+
+
+def test_over_http_only_an_admin_makes_keys(
+    server: Terminal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert server.server is not None
+    writer = server.ok("keys", "create", "alice", "--tier", "writer").line
+    monkeypatch.setenv("QMS_URL", server.server.url)
+
+    assert server("keys", "create", "admin", "--key", writer).code == 3
+    assert len(users(server)["admin"]["keys"]) == 1
 
 
 def test_an_invalid_configuration_is_named_and_left_alone(files: Terminal) -> None:

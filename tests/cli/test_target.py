@@ -112,6 +112,21 @@ def test_no_key_at_all_is_exit_code_3(server: Terminal, monkeypatch: pytest.Monk
     assert server("list").code == 3
 
 
+def test_the_key_in_a_root_is_for_its_own_server_alone(
+    server: Terminal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert server.server is not None
+    monkeypatch.delenv("QMS_KEY")
+    server.ok("init")
+    other = tmp_path / "other"
+    server.ok("init", "--root", str(other))
+    url = server.server.url
+
+    assert server.ok("list", "--url", url + "/").code == 0
+    assert server("list", "--url", url, "--root", str(other)).code == 3
+    assert server("list", "--url", url.replace("127.0.0.1", "127.0.0.2")).code == 3
+
+
 def test_files_need_no_key(files: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("QMS_KEY")
 
