@@ -144,3 +144,21 @@ def test_what_only_mentions_the_entry_stays(
     as_admin("eraseEntry", id="leak")
 
     assert as_admin("getEntry", id="e1")["entry"]["title"] == "entry 1"
+
+
+def test_a_line_that_a_person_gave_a_short_id_is_erased_from_everywhere(
+    house: House, as_admin: Door, entry: EntryMaker
+) -> None:
+    as_admin("upsertEntry", entry=entry(id="kept"))
+    house.store().fold()
+    path = house.entries_file()
+    line = f'{{"id": "short", "kind": "note", "body": {{"text": "{SECRET}"}}}}\n'
+    path.write_bytes(path.read_bytes() + line.encode())
+    house.store().reload()
+    as_admin("backupStore", mode="full")
+    assert as_admin("getEntry", id="short")["entry"]["id"] == "projA:short"
+
+    as_admin("eraseEntry", id="short")
+
+    assert files_with(house.root) == []
+    assert as_admin("getEntry", id="kept")["entry"]["id"] == "projA:kept"
