@@ -85,7 +85,7 @@ def verify(asked: Asked, ids: tuple[str, ...]) -> None:
         found = session.administer("listBackups", project=asked.project)["items"]
         wanted = [item for item in found if not ids or item["id"] in ids]
         if missing := [one for one in ids if one not in {item["id"] for item in found}]:
-            raise invalid("id", f"there is no backup {missing[0]}")
+            raise NotFoundError(f"there is no backup {missing[0]}", id=missing[0])
         checks = [_verified(session, item) for item in wanted]
     if asked.as_json:
         output.answer({"items": checks})
@@ -144,7 +144,9 @@ def prune(asked: Asked, keep: int | None, dry_run: bool, yes: bool) -> None:
         for slug, ids in answer["pruned"].items():
             for backup_id in ids:
                 output.note(f"{slug} {backup_id}")
-        if count and is_wanted(f"remove {count} backups", dry_run=dry_run, yes=yes):
+        if not count:
+            answer = {**answer, "dryRun": dry_run}
+        elif is_wanted(f"remove {count} backups", dry_run=dry_run, yes=yes):
             answer = session.administer("pruneBackups", **wanted)
     if asked.as_json:
         output.answer(answer)
@@ -155,11 +157,10 @@ def prune(asked: Asked, keep: int | None, dry_run: bool, yes: bool) -> None:
 def _awaited(session: Session, ordered: list[Item]) -> list[Item]:
     """Show how far backups are until all of them are made or have failed."""
     progress = Progress()
-    wanted = {(job["project"], job["id"]) for job in ordered}
     try:
         while True:
-            jobs = session.administer("listBackups")["jobs"]
-            jobs = [job for job in jobs if (job["project"], job["id"]) in wanted]
+            listed = session.administer("listBackups")
+            jobs = [_present(job, listed) for job in ordered]
             for job in jobs:
                 if job["state"] == "running":
                     progress.show(job["project"], job["done"], max(job["total"], 1))
@@ -168,6 +169,20 @@ def _awaited(session: Session, ordered: list[Item]) -> list[Item]:
             time.sleep(_PAUSE_S)
     finally:
         progress.end()
+
+
+def _present(ordered: Item, listed: Item) -> Item:
+    """Return what became of a job; of one that the server has forgotten, its backup tells."""
+
+    def is_it(one: Item) -> bool:
+        return bool(one["project"] == ordered["project"] and one["id"] == ordered["id"])
+
+    job: Item | None = next(filter(is_it, listed["jobs"]), None)
+    if job is not None:
+        return job
+    if (made := next(filter(is_it, listed["items"]), None)) is not None and not made["problem"]:
+        return {**ordered, "state": "done", "mode": made["mode"]}
+    return {**ordered, "state": "failed", "reason": "the server does not know of it any more"}
 
 
 def _latest(session: Session, slug: str) -> str:

@@ -28,6 +28,7 @@ from qms.upkeep.backups import prunable, scheduled_mode, timeline
 log = logging.getLogger(__name__)
 
 REMEMBERED_JOBS = 100
+"""How many that have ended are told of; what is under way is never forgotten."""
 LONGEST_WAIT_S = 30.0
 """How late the clock may be looked at: it can be set, and a laptop sleeps."""
 SYSTEM_USER = "system"
@@ -42,6 +43,9 @@ class JobState(StrEnum):
     RUNNING = "running"
     DONE = "done"
     FAILED = "failed"
+
+
+_UNDER_WAY = (JobState.QUEUED, JobState.RUNNING)
 
 
 class Job(msgspec.Struct, rename="camel"):
@@ -129,13 +133,13 @@ class BackupDesk:
         """
         with self._lock:
             for job in self._jobs:
-                if job.project == project and job.state in (JobState.QUEUED, JobState.RUNNING):
+                if job.project == project and job.state in _UNDER_WAY:
                     reason = f"a backup of {project} is under way: {job.id}"
                     raise ConflictError(reason, project=project, backupId=job.id)
             if not timeline(self.shelf.all(project)):
                 mode = BackupKind.FULL
             job = Job(self._new_id(), project, mode, orderer.user)
-            self._jobs = [*self._jobs, job][-REMEMBERED_JOBS:]
+            self._jobs = [*_remembered(self._jobs), job]
         self._note(job, orderer)
         if self._in_background:
             self.wake()
@@ -291,3 +295,10 @@ class BackupDesk:
         except ValueError as error:
             return f"no backups are made by the clock: {error}"
         return None
+
+
+def _remembered(jobs: list[Job]) -> list[Job]:
+    """Return jobs without those that ended long ago, in their order."""
+    ended = [job for job in jobs if job.state not in _UNDER_WAY]
+    forgotten = {job.id for job in ended[:-REMEMBERED_JOBS]}
+    return [job for job in jobs if job.id not in forgotten]

@@ -1,5 +1,8 @@
 """memoryctl backup and backups, on a server and on files."""
 
+import pytest
+
+from qms.service import backup_desk
 from tests.cli.conftest import Terminal
 
 
@@ -31,6 +34,24 @@ def test_all_projects_are_backed_up_and_pruned(ctl: Terminal) -> None:
     assert len(ctl.ok("backups", "list", "--json").json["items"]) == 2
 
 
+def test_more_projects_than_jobs_are_remembered_are_all_backed_up(
+    server: Terminal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(backup_desk, "REMEMBERED_JOBS", 1)
+    for number in range(4):
+        server.ok("projects", "add", f"p{number}")
+
+    done = server.ok("backup", "--all", "--wait", "--json").json
+
+    assert [job["state"] for job in done["jobs"]] == ["done"] * 6
+    assert len(server.ok("backups", "list", "--json").json["items"]) == 6
+
+
+def test_nothing_to_prune_is_no_dry_run(files: Terminal) -> None:
+    assert files.ok("backups", "prune", "--yes", "--json").json["dryRun"] is False
+    assert files.ok("backups", "prune", "--dry-run", "--json").json["dryRun"] is True
+
+
 def test_a_bad_backup_is_named_and_the_exit_code_says_so(files: Terminal) -> None:
     files.remember("something")
     made = files.ok("backup", "--wait", "--json").json["jobs"][0]["id"]
@@ -47,7 +68,7 @@ def test_a_restore_names_what_it_needs(files: Terminal) -> None:
     assert files("backups", "restore", "default").code == 2
     assert files("backups", "restore", "default", "--id", "../x", "--yes").code == 4
     assert files("backup", "default", "--all").code == 2
-    assert files("backups", "verify", "20260301T030000000000Z").code == 2
+    assert files("backups", "verify", "20260301T030000000000Z").code == 4
 
 
 def test_the_latest_backup_is_the_last_that_was_asked_for(files: Terminal) -> None:
