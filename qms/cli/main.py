@@ -169,7 +169,7 @@ def _invoke(arguments: Sequence[str]) -> int:
 def _translated(error: click.ClickException) -> InvalidInputError:
     if isinstance(error, click.NoSuchOption):
         error = refused_option(error)
-    message = error.format_message().rstrip(".")
+    message = " ".join(error.format_message().split()).rstrip(".")
     translated = InvalidInputError(message[:1].lower() + message[1:])
     for remark in getattr(error, "__notes__", ()):
         translated.add_note(remark)

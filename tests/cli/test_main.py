@@ -145,3 +145,10 @@ def test_memoryctl_never_loads_the_http_server() -> None:
     )
 
     assert printed.stdout == "[]\n"
+
+
+def test_a_mistake_is_told_on_one_line(files: Terminal) -> None:
+    result = files("import", "memories.jsonl")
+
+    assert result.code == 2
+    assert "error: missing option '--format'. Choose from: jsonl, json, markdown" in result.err
