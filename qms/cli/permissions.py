@@ -1,4 +1,4 @@
-"""`memoryctl permissions`: what users may do in one project."""
+"""`memoryctl permissions`: what users may do in projects."""
 
 import click
 
@@ -11,22 +11,28 @@ from qms.domain.errors import NotFoundError
 
 @click.group()
 def permissions() -> None:
-    """Say who may do what in a project; the project is the one of --project, else guessed."""
+    """Say who may do what in a project; to change it, that of --project, else the guessed one."""
 
 
 @permissions.command("list", cls=Verb, example="memoryctl permissions list --project projA")
 @shared_options
 def list_permissions(asked: Asked) -> None:
-    """List what each user may do in the project, and why."""
+    """List what each user may do, and why; in all projects when none is named."""
     with open_session(asked) as session:
-        answer = session.administer("getPermissions", endpoint=session.project)
+        slugs = [asked.project] if asked.project else _slugs(session)
+        found = {slug: session.administer("getPermissions", endpoint=slug) for slug in slugs}
     if asked.as_json:
-        output.answer(answer)
+        output.answer(found[asked.project] if asked.project else found)
         return
-    rows = [[one["user"], one["tier"], one["listed"] or ""] for one in answer["items"]]
-    output.table(("USER", "MAY", "LISTED AS"), rows, flexible=0)
-    if answer["private"]:
-        output.note("the project is private: only those who are listed may open it")
+    rows = [
+        [slug, one["user"], one["tier"], one["listed"] or ""]
+        for slug, answer in found.items()
+        for one in answer["items"]
+    ]
+    output.table(("PROJECT", "USER", "MAY", "LISTED AS"), rows, flexible=1)
+    for slug, answer in found.items():
+        if answer["private"]:
+            output.note(f"{slug} is private: only those who are listed may open it")
 
 
 @permissions.command("set", cls=Verb, example="memoryctl permissions set alice curator")
@@ -54,6 +60,10 @@ def remove(asked: Asked, user: str) -> None:
         answer = _put(session, listed, version)
         message = f"{user} is no longer listed in {session.project}"
     report_change(asked, answer, message)
+
+
+def _slugs(session: Session) -> list[str]:
+    return [one["slug"] for one in session.administer("listProjects")["items"]]
 
 
 def _listed(session: Session) -> tuple[str, dict[str, str]]:

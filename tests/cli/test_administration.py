@@ -114,6 +114,12 @@ def test_keys_are_listed_without_anything_to_check_them_with(ctl: Terminal) -> N
     assert made["id"] not in ctl.ok("keys", "list").out
 
 
+def tier_in(answer: dict[str, Any], user: str) -> str:
+    """Return what a user may do, of the permissions of a project."""
+    (tier,) = [one["tier"] for one in answer["items"] if one["user"] == user]
+    return str(tier)
+
+
 def test_permissions_are_set_listed_and_removed(ctl: Terminal) -> None:
     ctl.ok("users", "add", "alice", "--tier", "reader")
     ctl.ok("permissions", "set", "alice", "curator", "--project", "shared")
@@ -121,6 +127,12 @@ def test_permissions_are_set_listed_and_removed(ctl: Terminal) -> None:
     assert toml_of(ctl)["permissions"]["shared"] == {"alice": "curator", "admin": "admin"}
     listed = ctl.ok("permissions", "list", "--project", "shared").out
     assert "alice  curator  curator" in listed
+    everywhere = ctl.ok("permissions", "list", "--json").json
+    assert {slug: tier_in(one, "alice") for slug, one in everywhere.items()} == {
+        "shared": "curator",
+        "default": "reader",
+    }
+    assert "default  alice  reader" in ctl.ok("permissions", "list").out
 
     ctl.ok("permissions", "remove", "alice", "--project", "shared")
 
