@@ -104,7 +104,7 @@ def resolve_contradiction(call: Call, request: ResolveRequest) -> ResolveAnswer:
     call.find(request.loser)
 
     def plan(draft: Draft) -> Record:
-        _edit(call, draft, loser, lambda _document: dict(_LOSER))
+        _edit(call, draft, loser, lambda document: _sunk(document, winner))
         return _edit(call, draft, winner, lambda document: _superseding(call, document, loser))
 
     record = call.commit(plan)
@@ -125,12 +125,23 @@ def _edit(call: Call, draft: Draft, entry_id: str, patch_for: PatchMaker) -> Rec
     return draft.put(made)
 
 
+def _sunk(document: Document, winner: str) -> Document:
+    """Return what the loser becomes; what it won before, against the same entry, it has lost."""
+    relations: list[dict[str, Any]] = document.get("relations", [])
+    kept = [one for one in relations if not _supersedes(one, winner)]
+    return dict(_LOSER) if kept == relations else {**_LOSER, "relations": kept}
+
+
 def _superseding(call: Call, document: Document, loser: str) -> Document:
     relations: list[dict[str, Any]] = document.get("relations", [])
-    if any(one["type"] == SUPERSEDES and one["targetId"] == loser for one in relations):
+    if any(_supersedes(one, loser) for one in relations):
         return {}
     made = {"type": SUPERSEDES, "targetId": loser, "createdUtc": instant_text(call.now)}
     return {"relations": [*relations, made]}
+
+
+def _supersedes(relation: dict[str, Any], target: str) -> bool:
+    return bool(relation["type"] == SUPERSEDES and relation["targetId"] == target)
 
 
 def _all(call: Call, wanted: Filter) -> Iterator[Contradiction]:

@@ -113,6 +113,21 @@ def test_resolving_again_changes_no_relation(as_curator: Door) -> None:
     assert len(as_curator("getEntry", id=winner)["entry"]["relations"]) == 1
 
 
+def test_a_contradiction_resolved_the_other_way_round_stays_so_when_the_loser_is_edited(
+    as_curator: Door, clock: Clock
+) -> None:
+    one, other = said(as_curator, "It rains")["id"], said(as_curator, "It snows")["id"]
+    as_curator("linkEntries", sourceId=one, targetId=other, type="ref")
+    as_curator("resolveContradiction", winner=one, loser=other)
+    as_curator("resolveContradiction", winner=other, loser=one)
+    clock.move(hours=1)
+    edited = as_curator("patchEntry", id=one, patch={"title": "It rained"})["entry"]
+
+    assert [relation["type"] for relation in edited["relations"]] == ["ref"]
+    found = as_curator("searchEntries", query={"text": "it"}, include="ids")["results"]
+    assert [result["entry"]["id"] for result in found] == [other]
+
+
 @pytest.mark.parametrize(
     ("winner", "loser", "code"),
     [("a", "a", "invalidInput"), ("a", "absent", "notFound"), ("absent", "a", "notFound")],
