@@ -5,9 +5,9 @@ from qms.domain.errors import NotAllowedError, NotFoundError
 from qms.domain.lifecycle import is_expired
 from qms.service.calls import Call
 from qms.service.requests import Request, Response
-from qms.service.writing import living
+from qms.service.writing import check_quota, writing_for
 from qms.store.draft import Draft
-from qms.store.view import Record
+from qms.store.view import Record, StoreView
 
 
 class UndoRequest(Request, frozen=True):
@@ -33,24 +33,34 @@ def undo_forget(call: Call, request: UndoRequest) -> UndoAnswer:
         raise NotFoundError(f"nothing was forgotten as {request.undo_id[:64]!r}")
     records = [Record.from_line(line) for line in lines]
 
-    def plan(draft: Draft) -> UndoAnswer:
-        back = [one for one in records if _may_return(call, draft, one)]
-        for record in back:
-            draft.put_line(record.line)
-        ids = {one.header.id for one in back}
-        skipped = sorted({one.header.id for one in records} - ids)
-        return UndoAnswer(restored=len(ids), ids=sorted(ids), skipped=skipped, dry_run=False)
-
     if request.dry_run:
-        view = call.store.view
-        ids = sorted(one.header.id for one in records if view.get(one.header.id) is None)
-        skipped = sorted({one.header.id for one in records} - set(ids))
-        return UndoAnswer(restored=len(ids), ids=ids, skipped=skipped, dry_run=True)
+        return _sorted_out(call, records, call.store.view, dry_run=True)
+
+    def plan(draft: Draft) -> UndoAnswer:
+        answer = _sorted_out(call, records, draft)
+        writing, back = writing_for(call), frozenset(answer.ids)
+        for record in records:
+            if record.header.id in back:
+                check_quota(draft, writing, record.document(), None)
+                draft.put_line(record.line)
+        return answer
+
     return call.commit(plan)
 
 
-def _may_return(call: Call, draft: Draft, record: Record) -> bool:
-    if living(draft, record.header.id, call.now) is not None or is_expired(record.header, call.now):
+def _sorted_out(
+    call: Call, records: list[Record], store: Draft | StoreView, *, dry_run: bool = False
+) -> UndoAnswer:
+    """Say which entries come back to a store as it is."""
+    ids = {one.header.id for one in records if _may_return(call, store, one)}
+    skipped = {one.header.id for one in records} - ids
+    return UndoAnswer(restored=len(ids), ids=sorted(ids), skipped=sorted(skipped), dry_run=dry_run)
+
+
+def _may_return(call: Call, store: Draft | StoreView, record: Record) -> bool:
+    current = store.get(record.header.id)
+    lives = current is not None and not is_expired(current.header, call.now)
+    if lives or is_expired(record.header, call.now):
         return False
     try:
         check_create(call.caller.access, record.header)

@@ -62,6 +62,35 @@ def test_what_lives_again_is_left_alone_by_an_undo(
     assert as_admin("getEntry", id="bad1")["entry"]["title"] == "made anew"
 
 
+def test_a_trial_of_an_undo_says_what_the_undo_does(
+    as_curator: Door, entry: EntryMaker, clock: Clock
+) -> None:
+    for fields in ({"id": "stays"}, {"id": "ends", "ttlSeconds": 60}, {"id": "lapsed"}):
+        as_curator("upsertEntry", entry=entry(**fields))
+    done = as_curator("forgetEntries", filter={"createdAfter": "2026-03-01T12:00:00Z"})
+    as_curator("upsertEntry", entry=entry(id="lapsed", title="made anew", ttlSeconds=60))
+    clock.move(seconds=60)
+
+    trial = as_curator("undoForget", undoId=done["undoId"], dryRun=True)
+
+    assert trial["ids"] == ["projA:lapsed", "projA:stays"]
+    assert trial["skipped"] == ["projA:ends"]
+    assert as_curator("undoForget", undoId=done["undoId"]) == {**trial, "dryRun": False}
+
+
+def test_an_undo_beyond_the_quota_brings_nothing_back(
+    house: House, as_admin: Door, entry: EntryMaker
+) -> None:
+    house.reconfigure(lambda text: text.replace('slug = "projA"', 'slug = "projA"\nmaxEntries = 2'))
+    for number in range(2):
+        as_admin("upsertEntry", entry=entry(id=f"n{number}"))
+    done = as_admin("forgetEntries", ids=["n0", "n1"])
+    as_admin("upsertEntry", entry=entry(id="new"))
+
+    assert as_admin.fails("undoForget", undoId=done["undoId"]).code == "tooLarge"
+    assert ids(as_admin) == {"new"}
+
+
 def test_an_agent_is_an_author_too(house: House, as_admin: Door, entry: EntryMaker) -> None:
     answer = house.client.request(
         "POST",
