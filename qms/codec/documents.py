@@ -28,7 +28,7 @@ from qms.domain.entry import (
 )
 from qms.domain.errors import InvalidInputError, invalid
 from qms.domain.limits import Limits
-from qms.domain.relations import RELATION_TYPE, Relation
+from qms.domain.relations import RELATION_TYPE, TYPE_RULE, Relation
 from qms.domain.slugs import is_slug
 
 _TITLE_CHARACTERS = 80
@@ -238,9 +238,7 @@ def _check_relations(entry_id: str, relations: list[Relation], limits: Limits) -
     for position, relation in enumerate(relations):
         field = f"relations[{position}]"
         if not RELATION_TYPE.fullmatch(relation.type):
-            raise invalid(
-                f"{field}.type", "must be a letter and up to 63 letters, digits, _ or - after it"
-            )
+            raise invalid(f"{field}.type", TYPE_RULE)
         owner, local = split_id(relation.target_id)
         if not is_slug(owner) or not LOCAL_ID.fullmatch(local):
             raise invalid(f"{field}.targetId", "must be <project>:<id>")

@@ -21,6 +21,7 @@ MEANINGFUL_TYPES = frozenset(
 """The relation types that the server itself acts on; any other well-formed one is traversed."""
 
 RELATION_TYPE = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
+TYPE_RULE = "must be a letter and up to 63 letters, digits, _ or - after it"
 
 AwareTime = Annotated[datetime, msgspec.Meta(tz=True)]
 

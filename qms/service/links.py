@@ -9,7 +9,9 @@ from msgspec import UNSET, UnsetType
 from qms.codec.documents import header_of, instant_text
 from qms.domain.access import check_edit
 from qms.domain.entry import Document
+from qms.domain.errors import invalid
 from qms.domain.queries import Format
+from qms.domain.relations import RELATION_TYPE, TYPE_RULE
 from qms.ingest.entries import patched_document
 from qms.service.answers import Rendered
 from qms.service.calls import Call, living_in, no_entry
@@ -88,7 +90,10 @@ class LinksAnswer(Response, frozen=True):
 
 def link_entries(call: Call, request: LinkRequest) -> LinkAnswer:
     """Add a relation to its source, or change the one of the same type that is there."""
+    _check_type(request.type)
     target = call.find(request.target_id).header.id
+    if target == call.full_id(request.source_id):
+        raise invalid("targetId", "is the source: no entry relates to itself")
     relation: dict[str, Any] = {"type": request.type, "targetId": target}
     if request.weight is not None:
         relation["weight"] = request.weight
@@ -181,6 +186,11 @@ def _changed(
         return draft.put(made)
 
     return call.commit(plan)
+
+
+def _check_type(given: str) -> None:
+    if not RELATION_TYPE.fullmatch(given):
+        raise invalid("type", TYPE_RULE)
 
 
 def _is_between(relation: dict[str, Any], target: str, wanted: str | None) -> bool:

@@ -79,7 +79,16 @@ def test_unlinking_takes_one_type_or_all(as_writer: Door, pair: tuple[str, str])
 def test_an_entry_is_not_linked_to_itself(as_writer: Door, pair: tuple[str, str]) -> None:
     refused = as_writer.fails("linkEntries", sourceId=pair[0], targetId=pair[0])
 
-    assert refused.code == "invalidInput"
+    assert (refused.code, refused.details["field"]) == ("invalidInput", "targetId")
+
+
+@pytest.mark.parametrize("type_", ["", "works at", "1st", "a" * 65, "ü"])
+def test_a_type_that_is_no_word_is_refused_by_its_name(
+    as_writer: Door, pair: tuple[str, str], type_: str
+) -> None:
+    refused = as_writer.fails("linkEntries", sourceId=pair[0], targetId=pair[1], type=type_)
+
+    assert (refused.code, refused.details["field"]) == ("invalidInput", "type")
 
 
 def test_a_target_that_is_not_there_is_not_found(as_writer: Door, pair: tuple[str, str]) -> None:
