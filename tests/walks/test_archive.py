@@ -3,6 +3,7 @@
 import pytest
 
 from tests.conftest import EntryMaker
+from tests.support.console import Console
 from tests.support.house import Clock, Door, House
 
 
@@ -149,6 +150,22 @@ def test_a_line_that_a_person_broke_survives_a_purge(
     as_admin("purgeArchive", all=True)
 
     assert path.read_bytes() == b"{broken\n"
+
+
+@pytest.mark.parametrize(
+    ("command", "request_"),
+    [("purgeArchive", {"all": True}), ("memory_archive_purge", {"older_than_days": 0})],
+)
+def test_who_purged_an_archive_is_written_down(
+    house: House, as_admin: Door, gone: str, command: str, request_: dict[str, object]
+) -> None:
+    as_admin("purgeArchive", all=True, dryRun=True)
+    as_admin(command, **request_)
+
+    [record] = Console(house.client)("GET", "/audit?size=1")["items"]
+    assert (record["user"], record["command"]) == ("admin", command)
+    assert record["changes"] == [{"op": "purge", "id": "archive/projA", "version": None}]
+    assert house.audit.verify() is None
 
 
 @pytest.mark.parametrize("request_", [{}, {"all": True, "olderThanDays": 3}])
