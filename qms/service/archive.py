@@ -149,6 +149,7 @@ def restore_entry(call: Call, request: RestoreRequest) -> EntryAnswer:
             caller=writing.caller,
             rules=writing.rules,
         )
+        document.pop("ttlUtc", None)  # its retention would give it a new end at once
         keep_author(document, archived.entry)
         check_create(writing.caller.access, header_of(document))
         check_quota(draft, writing, document, None)
@@ -231,8 +232,7 @@ def _last_version(call: Call, entry_id: str, archived_utc: datetime | None) -> A
 
 
 def _without_end(entry: Document) -> Document:
-    # An explicit retention would give it a new end at once.
-    return {key: value for key, value in entry.items() if key not in ("ttlUtc", "retention")}
+    return {key: value for key, value in entry.items() if key != "ttlUtc"}
 
 
 def _matches(wanted: ArchiveFilter, one: Archived) -> bool:

@@ -557,7 +557,8 @@ def test_memory_archive_restore_brings_it_back_without_an_end(
     told = tool("memory_archive_restore", id=archived[0]).content
 
     assert told == {"restored": True, "id": archived[0]}
-    assert memory(tool, archived[0])["expires_at"] is None
+    found = memory(tool, archived[0])
+    assert (found["tier"], found["content"], found["expires_at"]) == ("short", "Some content", None)
 
 
 def test_memory_archive_purge_takes_the_old_or_all(tool: Tool, archived: list[str]) -> None:

@@ -88,6 +88,8 @@ def test_a_restored_entry_lives_without_an_end(as_curator: Door, gone: str, cloc
     found = as_curator("getEntry", id=gone)
     assert found == restored
     assert (found["entry"]["title"], found["entry"].get("ttlUtc")) == ("gone", None)
+    assert found["entry"]["retention"] == "short"
+    assert as_curator("gc") == {"expired": 0, "ids": []}
 
 
 def test_the_last_version_is_restored_unless_told_otherwise(
