@@ -141,6 +141,21 @@ def test_a_slack_export_is_read_as_a_folder_and_as_the_archive_it_came_in(tmp_pa
         assert talks[0].messages[0].author == "anna.b"
 
 
+def test_a_broken_slack_export_costs_only_what_is_broken() -> None:
+    talks, problems = read(DATA / "slack-broken", "slack")
+
+    assert memories(talks) == [
+        ("fact", "We use PostgreSQL 16 in staging."),
+        ("fact", "Remember that the wiki is read-only on Sundays."),
+    ]
+    assert [(one.path, one.reason.rpartition("`$.")[2].rstrip("`")) for one in problems] == [
+        ("users.json", "profile"),
+        ("users.json", "id"),
+        *(("general/2025-03-04.json", field) for field in ("text", "user", "ts")),
+        ("general/2025-03-05.json", "the file ends inside of it"),
+    ]
+
+
 @pytest.mark.parametrize(
     ("given", "shown"),
     [
