@@ -1,10 +1,13 @@
 """recall: what the memory has for a context, and the use of it."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 
 from qms.domain.queries import Filter, Format, Include
+from qms.index.documents import index_document
+from qms.index.mentions import mentions
+from qms.search.outcome import Mode
 from qms.search.profiles import ProfileName
 from qms.search.query import SearchQuery, check_query
 from qms.service.answers import Rendered
@@ -13,9 +16,16 @@ from qms.service.formats import TokenBudget
 from qms.service.requests import Request
 from qms.service.searching import SearchAnswer, SearchRequest, look, show
 from qms.service.touching import touch
+from qms.store.view import Record
+
+if TYPE_CHECKING:  # numpy: after the port answers
+    from qms.search.pipeline import Found, Result
 
 DEFAULT_LIMIT = 10
 MAX_LIMIT = 50
+
+LEAST_COSINE = 0.2
+"""Sentences of different subjects mostly stay below 0.17, by the shipped model."""
 
 
 class RecallRequest(Request, frozen=True):
@@ -40,7 +50,7 @@ class RecallAnswer(SearchAnswer, frozen=True, kw_only=True):
 
 
 def recall(call: Call, request: RecallRequest) -> RecallAnswer | Rendered:
-    """Return what any word or the sense of a context brings, and count it as used."""
+    """Return what a context brings, and count as used what a word or the sense of it brought."""
     limits = call.settings.global_.limits
     query = SearchQuery(
         text=request.context,
@@ -54,10 +64,30 @@ def recall(call: Call, request: RecallRequest) -> RecallAnswer | Rendered:
     check_query(query, limits, text_field="context")
     asked = SearchRequest(query=query, include=request.include, format=request.format)
     with call.house.library.precedence.first():
-        shown = show(call.project, look(call, query), asked)
-    if request.touch:
-        touch(call, shown.records)
+        found = look(call, query)
+        shown = show(call.project, found, asked)
+    used = _used(found, shown.records) if request.touch else []
+    touch(call, used)
     if isinstance(shown.answer, Rendered):
         return shown.answer
-    touched = [record.header.id for record in shown.records] if request.touch else []
+    touched = [record.header.id for record in used]
     return RecallAnswer(**msgspec.structs.asdict(shown.answer), touched=touched)
+
+
+def _used(found: "Found", shown: list[Record]) -> list[Record]:
+    """Return what a word, the sense or the name of it brought, and not what only filled the answer.
+
+    A small store answers with everything that it has: five questions about anything else would
+    make all of it long-lived.
+    """
+    meant = {one.id for one in found.results if _is_meant(one, found)}
+    return [record for record in shown if record.header.id in meant]
+
+
+def _is_meant(result: "Result", found: "Found") -> bool:
+    if result.exact is not None:
+        return True
+    if found.mode is Mode.HYBRID and result.scores.get("vector", 0.0) >= LEAST_COSINE:
+        return True
+    document = index_document(result.record.header, result.record.document())
+    return mentions(found.question.keyword, document)

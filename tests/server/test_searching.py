@@ -46,6 +46,8 @@ def test_a_question_finds_the_entry_that_shares_its_meaning_and_no_word(tmp_path
         assert search(server, "where does our pet rest?")["mode"] == "hybrid"
         assert first(server, "where does our pet rest?") == "projA:cat"
         assert server.call("projA", "health")["embedder"]["kind"] == "onnx"
+        recalled = server.call("projA", "recall", context="where does our pet rest?")
+        assert (len(recalled["results"]), recalled["touched"]) == (3, ["projA:cat"])
 
 
 def test_a_restart_opens_the_indexes_instead_of_making_them_again(tmp_path: Path) -> None:

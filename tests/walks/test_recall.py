@@ -49,6 +49,20 @@ def test_any_word_of_the_context_brings_an_entry(as_writer: Door, as_reader: Doo
     assert answer["omitted"] == 0
 
 
+def test_what_only_fills_the_answer_is_not_used(house: House, as_writer: Door) -> None:
+    meant = stored(as_writer, retention="mid")
+    beside = stored(
+        as_writer, title="Parser", body={"statement": "We ship it on Mondays"}, retention="mid"
+    )
+    answer = recall(as_writer, times=10)
+
+    assert [result["entry"]["id"] for result in answer["results"]] == [meant, beside]
+    assert answer["touched"] == [meant]
+    assert fields_of(house, meant).get("retention", "long") == "long"
+    assert fields_of(house, beside).items() >= {"retention": "mid"}.items()
+    assert "priority" not in fields_of(house, beside)
+
+
 @pytest.mark.parametrize("limit", [0, 51, -1, 1.5, "5", None])
 def test_a_limit_outside_one_to_fifty_is_refused(as_reader: Door, limit: Any) -> None:
     assert as_reader.fails("recall", context="x", limit=limit).details["field"] == "limit"
