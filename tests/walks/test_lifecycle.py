@@ -98,6 +98,13 @@ def every_way_to_read(door: Door, entry_id: str, word: str) -> Iterator[bool]:
     yield entry_id in str(door("searchEntries", query={"text": word}))
     yield entry_id in str(door("coldStart"))
     yield entry_id in str(door("listCurated", tier="canonical"))
+    yield entry_id in str(door("recall", context=word, touch=False))
+    yield entry_id in str(door("relatedEntries", id="neighbour")["nodes"])
+    yield entry_id in str(door("getLinks", id="neighbour"))
+    yield door.send("summaries", {"ids": [entry_id]}).status == 200
+    yield entry_id in str(door("memory_list", format="json"))
+    yield entry_id in str(door("memory_search", query=word, format="json"))
+    yield entry_id in str(door("memory_recall", context=word, format="json"))
 
 
 def test_nothing_shows_an_entry_from_the_second_in_which_it_expires(
@@ -107,6 +114,8 @@ def test_nothing_shows_an_entry_from_the_second_in_which_it_expires(
         as_admin,
         entry(title="quokka", ttlSeconds=60, pinned=True, curationTier="canonical"),
     )
+    as_admin("upsertEntry", entry=entry(id="neighbour", title="wombat"))
+    as_admin("linkEntries", sourceId="neighbour", targetId=made)
     clock.move(seconds=59, milliseconds=999)
     assert all(every_way_to_read(as_admin, made, "quokka"))
 
