@@ -10,7 +10,7 @@ from qms.cli import output
 from qms.cli.arguments import Verb, shared_options
 from qms.cli.sync_run import Direction, Report, SyncSide, sync
 from qms.cli.target import Asked, Session, open_peer, open_session
-from qms.domain.errors import QmsError, invalid
+from qms.domain.errors import NotAuthenticatedError, QmsError, invalid
 from qms.runtime.root import find_root
 
 PEER_KEY_VARIABLE = "QMS_PEER_KEY"
@@ -36,7 +36,7 @@ def sync_projects(
     """Bring a project into step with the same one of another root or server; nothing is lost."""
     if not asked.server_url and _is_own_root(peer, asked):
         raise invalid("peer", "is the very root that is synced")
-    key = peer_key or os.environ.get(PEER_KEY_VARIABLE) or asked.server_key
+    key = _key_of_peer(peer, asked, peer_key or os.environ.get(PEER_KEY_VARIABLE))
     with open_session(asked) as here, open_peer(peer, asked, key) as there:
         ours, theirs = _side("here", here, here.project), _side("there", there, here.project)
         report = sync(ours, theirs, Direction(direction), dry_run=dry_run)
@@ -49,9 +49,21 @@ def _side(name: str, session: Session, project: str) -> SyncSide:
     return SyncSide(name, lambda command, request: session.call(project, command, request))
 
 
+def _key_of_peer(peer: str, asked: Asked, given: str | None) -> str | None:
+    """Return the key for the other side: that of this side is never sent to another server."""
+    if given or not _is_url(peer):
+        return given or asked.server_key
+    error = NotAuthenticatedError(f"the server at {peer} asks for a key of its own")
+    error.add_note(f"set {PEER_KEY_VARIABLE}, or pass --peer-key")
+    raise error
+
+
+def _is_url(peer: str) -> bool:
+    return peer.startswith(("http://", "https://"))
+
+
 def _is_own_root(peer: str, asked: Asked) -> bool:
-    is_url = peer.startswith(("http://", "https://"))
-    return not is_url and Path(peer).resolve() == find_root(asked.root).resolve()
+    return not _is_url(peer) and Path(peer).resolve() == find_root(asked.root).resolve()
 
 
 def _show(report: Report, *, as_json: bool) -> None:

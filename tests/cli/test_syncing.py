@@ -61,6 +61,17 @@ def test_a_root_and_a_server_come_into_step(files: Terminal, other: tuple[Path, 
     assert titles(files, root) == {"only here", "only there"}
 
 
+def test_the_key_of_this_side_is_not_sent_to_another_server(
+    server: Terminal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("QMS_KEY", "qms_" + "k" * 43)
+
+    refused = server("sync", "http://127.0.0.1:9")
+
+    assert refused.code == 3
+    assert "set QMS_PEER_KEY, or pass --peer-key" in refused.err
+
+
 def test_the_loser_of_a_conflict_is_named(files: Terminal, other: tuple[Path, str]) -> None:
     root, _ = other
     files.remember("one", "--id", "x")
