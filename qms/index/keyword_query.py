@@ -69,6 +69,9 @@ class KeywordQuery(msgspec.Struct, frozen=True, kw_only=True):
     small: tuple[str, ...] = ()
     pairs: tuple[tuple[str, str], ...] = ()
     phrases: tuple[str, ...] = ()
+    """An entry has to hold one of them; all of them, where all words have to match."""
+    says_more: bool = False
+    """Whether content words stand outside of the phrases."""
     names: tuple[str, ...] = ()
     parts: tuple[str, ...] = ()
     ids: tuple[str, ...] = ()
@@ -122,6 +125,7 @@ def analyse(
             :max_words
         ],
         phrases=tuple(_quoted(text))[:MAX_PHRASES],
+        says_more=any(word not in small for word in words(_QUOTED.sub(" ", text))),
         names=tuple(names)[:MAX_QUERY_NAMES],
         parts=tuple(hump for hump in humps if hump not in kept)[:max_words],
         ids=tuple(dict.fromkeys(_possible_ids(text)))[:MAX_QUERY_NAMES],
@@ -171,11 +175,13 @@ def make_plan(
         *(Clause(WHEN, (term,), weights.when) for term in query.dates),
         *(clause for word in query.added for clause in _added_clauses(word, languages, weights)),
     ]
-    required = [_phrase_clauses(phrase, languages, weights) for phrase in query.phrases]
-    scored.extend(clause for group in required for clause in group if len(clause.terms) > 1)
+    phrases = [_phrase_clauses(phrase, languages, weights) for phrase in query.phrases]
+    scored.extend(clause for group in phrases for clause in group if len(clause.terms) > 1)
     if query.match_all:
-        required.extend(_word_clauses(word, languages, weights) for word in query.content)
-    return Plan(tuple(scored), tuple(required))
+        every = [_word_clauses(word, languages, weights) for word in query.content]
+        return Plan(tuple(scored), (*phrases, *every))
+    any_phrase = tuple(clause for group in phrases for clause in group)
+    return Plan(tuple(scored), (any_phrase,) if any_phrase else ())
 
 
 def name_plan(query: KeywordQuery) -> Plan:
@@ -249,6 +255,7 @@ def _phrase_clauses(
     phrase: str, languages: tuple[str, ...], weights: KeywordWeights
 ) -> tuple[Clause, ...]:
     plain = tuple(plain_words(phrase)[:MAX_PHRASE_WORDS])
+    names = names_and_humps(phrase)[0][:1] if len(phrase.split()) == 1 else []
     paired = words(phrase)[:MAX_PHRASE_WORDS]
     stemmed = {
         tuple(word_stems(word, (language,))[0] for word in paired): None for language in languages
@@ -260,5 +267,5 @@ def _phrase_clauses(
             for field in (TITLE, TAGS, KEYWORDS)
             for terms in stemmed
         ),
-        *(Clause(NAMES, (name,), weights.phrase) for name in names_and_humps(phrase)[0][:1]),
+        *(Clause(NAMES, (name,), weights.phrase) for name in names),
     )

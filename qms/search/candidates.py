@@ -53,6 +53,14 @@ class _Scored(NamedTuple):
         column[np.searchsorted(slots, self.slots)] = self.scores
         return column
 
+    def joined(self, others: "_Scored") -> "_Scored":
+        """Return these and those of the others that are not among them, the best first."""
+        fresh = np.flatnonzero(~np.isin(others.slots, self.slots))
+        slots = np.concatenate((self.slots, others.slots[fresh]))
+        scores = np.concatenate((self.scores, others.scores[fresh]))
+        order = np.argsort(-scores, kind="stable")
+        return _Scored(slots[order], scores[order])
+
 
 _NOTHING = _Scored(np.zeros(0, np.int64), np.zeros(0))
 
@@ -154,17 +162,31 @@ def _allowed(source: Source, question: Question) -> BoolArray:
 
 
 def _search_words(found: _Found, question: Question) -> None:
-    keyword, query, wanted = found.source.keyword, question.keyword, question.wanted
+    keyword, query = found.source.keyword, question.keyword
     now, without = _unwanted(found.source, question)
-    most = _per_index(question)
-    found.text = found.shown(keyword.find(query, wanted, most, now=now, without=without))
+    found.text = _find_words(found, question, query, now, without)
     if query.phrases:
         found.named = dict.fromkeys(found.text.slots.tolist(), Exact.PHRASE)
+        if not query.match_all and (query.says_more or not found.named):
+            loose = msgspec.structs.replace(query, phrases=())
+            found.text = found.text.joined(_find_words(found, question, loose, now, without))
     calling = _calling(query)
-    for entry_id in keyword.named(calling, wanted, NAMED, now=now, without=without):
+    for entry_id in keyword.named(calling, question.wanted, NAMED, now=now, without=without):
         slot = found.slot_of(entry_id)
         if slot is not None:
             found.named[slot] = Exact.ID if _is_called(entry_id, calling.ids) else Exact.PATH
+
+
+def _find_words(
+    found: _Found,
+    question: Question,
+    query: KeywordQuery,
+    now: datetime | None,
+    without: Collection[str],
+) -> _Scored:
+    most = _per_index(question)
+    keyword = found.source.keyword
+    return found.shown(keyword.find(query, question.wanted, most, now=now, without=without))
 
 
 def _unwanted(source: Source, question: Question) -> tuple[datetime | None, Collection[str]]:

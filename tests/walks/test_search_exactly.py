@@ -85,6 +85,56 @@ def test_quoted_words_win_over_the_same_words_apart(as_writer: Door, search: Sea
     assert len(results) == 1
 
 
+def found_ids(results: list[dict[str, Any]]) -> list[str]:
+    return [one["entry"]["id"].removeprefix("projA:") for one in results]
+
+
+def test_words_beside_quoted_ones_bring_entries_without_them(
+    as_writer: Door, search: Search
+) -> None:
+    store(as_writer, "phrase", "The Lean Startup lies on the desk")
+    store(as_writer, "answer", "Jon took away that feedback beats planning")
+
+    results = search('What did Jon take away from "The Lean Startup"?')
+
+    assert found_ids(results) == ["phrase", "answer"]
+    assert [one["provenance"].get("exact") for one in results] == ["phrase", None]
+    assert results[1]["scores"]["text"] > 0
+
+
+def test_quoted_words_that_stand_together_nowhere_count_as_words(
+    as_writer: Door, search: Search
+) -> None:
+    store(as_writer, "a", "Seasons, all four of them, were played")
+    store(as_writer, "b", "Nothing to hear")
+
+    results = search('"The Four Seasons"')
+
+    assert found_ids(results) == ["a"]
+    assert "exact" not in results[0]["provenance"]
+
+
+def test_of_two_quotations_one_brings_an_entry_first_unless_all_words_are_wanted(
+    as_writer: Door, search: Search
+) -> None:
+    store(as_writer, "one", "I have read the quiet harbour")
+    store(as_writer, "other", "I have read the old lighthouse")
+    store(as_writer, "both", "the quiet harbour and the old lighthouse")
+    asked = '"quiet harbour" "old lighthouse"'
+
+    assert found_ids(search(asked))[0] == "both"
+    assert set(found_ids(search(asked))) == {"one", "other", "both"}
+    assert found_ids(search(asked, match="all")) == ["both"]
+
+
+def test_quoted_words_are_not_met_by_one_name_among_them(as_writer: Door, search: Search) -> None:
+    store(as_writer, "phrase", "Before the end, call getUserName twice")
+    store(as_writer, "name", "getUserName: getUserName getUserName")
+
+    assert found_ids(search('"call getUserName twice"')) == ["phrase"]
+    assert set(found_ids(search('"getUserName"'))) == {"phrase", "name"}
+
+
 def test_a_whole_id_wins_and_a_number_in_a_question_is_none(
     as_writer: Door, search: Search
 ) -> None:
