@@ -57,6 +57,7 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
     limit: int
     wanted: Filter | None
     match_all: bool
+    """Whether entries that lack a word are left out; without words none lacks one."""
     profile: Profile
     explain: bool
     include_superseded: bool
@@ -108,7 +109,7 @@ def make_question(
         vector=vector,
         limit=query.max_results,
         wanted=query.filter,
-        match_all=match_all,
+        match_all=match_all and not keyword.is_empty,
         profile=PROFILES[query.profile],
         explain=query.explain,
         include_superseded=query.include_superseded,

@@ -71,6 +71,13 @@ def test_a_given_embedding_takes_the_place_of_the_texts() -> None:
     assert ids(found)[0] == "backup"
 
 
+@pytest.mark.parametrize("text", [None, "…"])
+def test_without_words_no_entry_lacks_one(text: str | None) -> None:
+    source, wanted = make_source(RECORDS, VECTORS), Match.ALL
+    found = run(source, text, match=wanted, embedding=[0.0, 0.0, 3.0, 0.0])
+    assert ids(found)[0] == "backup"
+
+
 @pytest.mark.attack(40)
 @pytest.mark.parametrize(
     "embedding", [[1.0], [1.0] * 5, [float("nan")] * 4, [float("inf")] * 4, [0.0] * 4, []]
