@@ -21,6 +21,7 @@ from qms.service.writing import (
     Stored,
     Writing,
     check_quota,
+    check_vector,
     check_version,
     living,
     own_entry,
@@ -152,6 +153,7 @@ def patch_entry(call: Call, request: PatchRequest) -> EntryAnswer:
     """Change some fields of an entry."""
     entry_id, writing = call.own_id(request.id), writing_for(call)
     given, warnings = withhold(request.patch, call.endpoint.secrets)
+    check_vector(given, call)
     patch = _spelled_like_the_configuration(given, call)
 
     def plan(draft: Draft) -> Record:

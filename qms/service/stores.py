@@ -62,8 +62,8 @@ def reject_held(call: Call, _request: NoArguments) -> ReloadReport:
 
 
 def list_problems(call: Call, _request: NoArguments) -> ProblemList:
-    """Return the problems that the store knows of."""
-    return ProblemList(items=call.store.problems())
+    """Return the problems of the store and of its indexes."""
+    return ProblemList(items=[*call.store.problems(), *call.house.library.problems(call.project)])
 
 
 def list_conflicts(call: Call, _request: NoArguments) -> ConflictList:

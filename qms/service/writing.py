@@ -64,8 +64,9 @@ def own_entry(given: Document, call: Call) -> Document:
     """Return a given entry with its id and project as the configuration spells the project.
 
     Raises:
-        InvalidInputError: the entry names another project.
+        InvalidInputError: the entry names another project, or its vector does not fit the model.
     """
+    check_vector(given, call)
     entry = with_whole_targets(given)
     project = entry.pop("project", None)
     if project is not None:
@@ -81,6 +82,15 @@ def own_entry(given: Document, call: Call) -> Document:
     if split_id(entry["id"])[0] != call.project:
         raise invalid("entry.id", f"does not begin with {call.project}:, whose endpoint this is")
     return entry
+
+
+def check_vector(given: Document, call: Call) -> None:
+    """Raise `InvalidInputError` when the vector of an entry or a patch does not fit the model."""
+    vector = given.get("embedding")
+    if vector is not None:
+        from qms.index.vector_codes import unit_query  # numpy: after the port answers
+
+        unit_query(vector, call.house.library.embedder().dimension, "embedding")
 
 
 def with_whole_targets(given: Document) -> Document:

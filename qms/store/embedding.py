@@ -9,6 +9,7 @@ from qms.domain.ports import Embedder
 from qms.index.dates import is_only_a_date
 from qms.index.documents import IndexDocument, index_document
 from qms.index.vector import Embedded
+from qms.store.given_vectors import given_vector
 from qms.store.view import Record, StoreView
 
 if TYPE_CHECKING:  # the types of what an embedder returns
@@ -42,7 +43,7 @@ def embed_records(records: Iterable[Record], embedder: Embedder) -> Iterable[Emb
     given: list[tuple[Record, list[float] | None]] = []
     for record in records:
         document = record.document()
-        own = _own_vector(document.get("embedding"), embedder.dimension)
+        own = given_vector(document, embedder.dimension)
         text = embedded_text(index_document(record.header, document))
         pieces.append([] if own else embedder.pieces(text))
         given.append((record, own))
@@ -68,9 +69,3 @@ def has_vectors(one: Embedded) -> bool:
 def _usable(rows: "NDArray[np.float32]") -> "NDArray[np.float32]":
     """Return the rows with a direction: signs that say nothing to the model may give zeros."""
     return rows[[0.0 < float(row @ row) < math.inf for row in rows]]
-
-
-def _own_vector(given: object, dimension: int) -> list[float] | None:
-    """Return the vector that came with an entry, if it fits the model and has a direction."""
-    fits = isinstance(given, list) and len(given) == dimension and any(given)
-    return given if fits else None  # type: ignore[return-value]  # numbers: the entry was checked

@@ -12,6 +12,7 @@ from qms.index.documents import IndexDocument, line_facets
 from qms.index.keyword import KeywordIndex
 from qms.index.vector import VectorIndex
 from qms.store.embedding import marks_of
+from qms.store.given_vectors import Misfits
 from qms.store.index_changes import Documents, changed_documents
 from qms.store.index_files import IndexFiles
 from qms.store.memory_store import MemoryStore
@@ -40,6 +41,7 @@ class Made(msgspec.Struct, frozen=True):
     built: Built
     sequence: int
     backlog: list[str]
+    misfits: Misfits | None
 
 
 class IndexMaker:
@@ -67,7 +69,9 @@ class IndexMaker:
         vectors = self._make_vectors(columns, embedder, before, wanted) if embedder else None
         waiting = vectors.keep(marks) if vectors is not None else ()
         backlog = columns.slots.ids_of([int(slot) for slot in waiting])
-        return Made(Built(columns, keyword, vectors), view.sequence, backlog)
+        lines = ((record.header.id, record.line) for record in records)
+        misfits = Misfits(embedder.dimension, lines) if embedder else None
+        return Made(Built(columns, keyword, vectors), view.sequence, backlog, misfits)
 
     def _make_columns(self, records: list[Record], marks: Marks) -> Columns:
         """Return the columns, whose slots are the places of the records."""

@@ -18,6 +18,7 @@ from qms.domain.ports import Embedder
 from qms.fsio.disk import Disk
 from qms.index.keyword_files import find_damage
 from qms.store.embedding import embed_records, has_vectors, is_current, mark_of
+from qms.store.given_vectors import Misfits
 from qms.store.index_changes import changed_documents
 from qms.store.index_files import IndexFiles
 from qms.store.index_making import Built, IndexMaker, Rebuild
@@ -45,6 +46,7 @@ class StoreIndexes:
         """What happens while indexes are made; before that there is nothing to miss."""
         self._built: Built | None = None
         self._backlog: dict[str, None] = {}
+        self._misfits: Misfits | None = None
         self._wanted: Rebuild | None = None
         self._asked = self._finished = 0
         self._doubt: str | None = None
@@ -103,9 +105,13 @@ class StoreIndexes:
             found.append(("indexesInMemory", reason))
         if self._doubt is not None:
             found.append(("indexesDoubtful", f"{self._doubt}; they are being made anew"))
+        project, misfits = self._store.project, self._misfits
         return [
-            Problem(code=code, project=self._store.project, reason=reason, file="indexes")
-            for code, reason in found
+            *(
+                Problem(code=code, project=project, reason=reason, file="indexes")
+                for code, reason in found
+            ),
+            *(misfits.problems(project) if misfits else ()),
         ]
 
     def ask_rebuild(self, *, vectors: bool) -> int:
@@ -142,7 +148,7 @@ class StoreIndexes:
     ) -> None:
         made = self._maker.make(embedder, self._built, wanted)
         with self._lock:
-            self._backlog = dict.fromkeys(made.backlog)
+            self._backlog, self._misfits = dict.fromkeys(made.backlog), made.misfits
             for sequence, change_set in missed:
                 if sequence > made.sequence:
                     self._apply(made.built, sequence, change_set)
@@ -294,6 +300,8 @@ class StoreIndexes:
         built.keyword.apply(sequence, put, removed)
         if change_set.command == HAND_EDIT:
             built.keyword.retimed.update(document.id for document in put)
+        if self._misfits is not None:
+            self._misfits.follow(change_set)
         if built.vectors is None:
             return
         for entry_id in removed:

@@ -1,0 +1,58 @@
+"""Vectors that came with entries: used where they fit the model, else left out and reported."""
+
+from collections.abc import Iterable, Iterator
+
+from qms.codec.lines import decode_line
+from qms.domain.changes import ChangeSet, Put
+from qms.domain.entry import Document
+from qms.domain.errors import InvalidInputError
+from qms.index.vector_codes import unit_query
+from qms.store.options import Problem
+
+_FIELD = "embedding"
+_FIELD_IN_LINE = b'"embedding"'
+
+
+def given_vector(document: Document, dimension: int) -> list[float] | None:
+    """Return the vector that came with an entry, if it fits the model."""
+    given: list[float] | None = document.get(_FIELD)
+    return given if given is not None and _misfit(given, dimension) is None else None
+
+
+class Misfits:
+    """The entries of one store whose own vector does not fit the model, and why."""
+
+    def __init__(self, dimension: int, lines: Iterable[tuple[str, bytes]] = ()) -> None:
+        self._dimension = dimension
+        self._reasons: dict[str, str] = {}
+        for entry_id, line in lines:
+            self._look_at(entry_id, line)
+
+    def follow(self, change_set: ChangeSet) -> None:
+        """Take in what a ChangeSet did."""
+        for change in change_set.changes:
+            self._reasons.pop(change.id, None)
+            if isinstance(change, Put):
+                self._look_at(change.id, change.line)
+
+    def problems(self, project: str) -> Iterator[Problem]:
+        """Yield what is to be said of each of them."""
+        for entry_id, reason in list(self._reasons.items()):
+            told = f"{entry_id}: its vector is not used, one of its text is; {reason}"
+            yield Problem(code=_FIELD, project=project, reason=told, file="entries.jsonl")
+
+    def _look_at(self, entry_id: str, line: bytes) -> None:
+        if _FIELD_IN_LINE not in line:  # nearly all of them: nothing is decoded
+            return
+        given = decode_line(line).get(_FIELD)
+        reason = None if given is None else _misfit(given, self._dimension)
+        if reason is not None:
+            self._reasons[entry_id] = reason
+
+
+def _misfit(given: object, dimension: int) -> str | None:
+    try:
+        unit_query(given, dimension, _FIELD)
+    except InvalidInputError as error:
+        return error.message
+    return None
