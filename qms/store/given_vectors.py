@@ -8,6 +8,7 @@ from qms.domain.entry import Document
 from qms.domain.errors import InvalidInputError
 from qms.index.vector_codes import unit_query
 from qms.store.options import Problem
+from qms.store.view import Record
 
 _FIELD = "embedding"
 _FIELD_IN_LINE = b'"embedding"'
@@ -22,17 +23,18 @@ def given_vector(document: Document, dimension: int) -> list[float] | None:
 class Misfits:
     """The entries of one store whose own vector does not fit the model, and why."""
 
-    def __init__(self, dimension: int, lines: Iterable[tuple[str, bytes]] = ()) -> None:
+    def __init__(self, dimension: int, records: Iterable[Record] = ()) -> None:
         self._dimension = dimension
         self._reasons: dict[str, str] = {}
-        for entry_id, line in lines:
-            self._look_at(entry_id, line)
+        # Nearly no line has one: this is part of every start.
+        for record in [one for one in records if _FIELD_IN_LINE in one.line]:
+            self._look_at(record.header.id, record.line)
 
     def follow(self, change_set: ChangeSet) -> None:
         """Take in what a ChangeSet did."""
         for change in change_set.changes:
             self._reasons.pop(change.id, None)
-            if isinstance(change, Put):
+            if isinstance(change, Put) and _FIELD_IN_LINE in change.line:
                 self._look_at(change.id, change.line)
 
     def problems(self, project: str) -> Iterator[Problem]:
@@ -42,8 +44,6 @@ class Misfits:
             yield Problem(code=_FIELD, project=project, reason=told, file="entries.jsonl")
 
     def _look_at(self, entry_id: str, line: bytes) -> None:
-        if _FIELD_IN_LINE not in line:  # nearly all of them: nothing is decoded
-            return
         given = decode_line(line).get(_FIELD)
         reason = None if given is None else _misfit(given, self._dimension)
         if reason is not None:

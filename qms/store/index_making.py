@@ -69,8 +69,7 @@ class IndexMaker:
         vectors = self._make_vectors(columns, embedder, before, wanted) if embedder else None
         waiting = vectors.keep(marks) if vectors is not None else ()
         backlog = columns.slots.ids_of([int(slot) for slot in waiting])
-        lines = ((record.header.id, record.line) for record in records)
-        misfits = Misfits(embedder.dimension, lines) if embedder else None
+        misfits = Misfits(embedder.dimension, records) if embedder else None
         return Made(Built(columns, keyword, vectors), view.sequence, backlog, misfits)
 
     def _make_columns(self, records: list[Record], marks: Marks) -> Columns:
