@@ -63,6 +63,7 @@ FULL = Plan(
         "recall": Bound("≥", 0.99),
         "open-ratio": Bound("≤", 2, "×"),
         "import-rate": Bound("≥", 8000, "/s"),
+        "import-share": Bound("≥", 0.9, "×"),
         "import-search": Bound("≤", 3, "×"),
         "import-wait": Bound("≤", 150, "ms"),
         "embedding-share": Bound("≥", 80, "%"),
@@ -226,7 +227,7 @@ def _search_rows(plan: Plan, scratch: Path, *, imports: bool) -> Iterator[Row]:
             yield from search_cost.cost_rows(plan, folder, size, embedder)
             yield from search_served.served_rows(plan, folder, size, embedder)
     with _folder(scratch) as folder:
-        yield search_served.import_row(plan, folder / "import")
+        yield from search_served.import_rows(plan, folder / "import")
         words = WordVectors(shipped.model_id, shipped.dimension)
         yield from search_import.import_rows(plan, folder / "served", words)
         yield search_import.embedding_row(plan, folder / "embedding", shipped)

@@ -6,6 +6,7 @@ name of the shipped model, and opened by whatever is measured.
 """
 
 import random
+import zlib
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from itertools import accumulate
@@ -137,19 +138,21 @@ class Memories:
 
 
 class WordVectors:
-    """An embedder whose vectors are the middle of random vectors of words, and some noise."""
+    """An embedder whose vectors are the middle of random vectors of words, and some noise.
+
+    A text has one vector, whoever asks and whenever: what an index found can be held against it.
+    """
 
     def __init__(self, model_id: str, dimension: int) -> None:
         self.model_id = model_id
         self.dimension = dimension
-        self._chance = np.random.default_rng(SEED)
-        self._axes = _axes(dimension, self._chance)
+        self._axes = _axes(dimension, np.random.default_rng(SEED))
         self._vectors: dict[str, NDArray[np.float32]] = {}
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return one row of length 1 for each text."""
         middles = np.array([self._middle(text) for text in texts], np.float32)
-        middles += _NOISE * self._chance.standard_normal(middles.shape, np.float32) @ self._axes
+        middles += _NOISE * np.array([self._drawn(text) for text in texts]) @ self._axes
         middles /= np.linalg.norm(middles, axis=1, keepdims=True)
         return middles
 
@@ -175,9 +178,14 @@ class WordVectors:
     def _vector(self, word: str) -> NDArray[np.float32]:
         found = self._vectors.get(word)
         if found is None:
-            found = self._chance.standard_normal(self.dimension, np.float32) @ self._axes
+            found = self._drawn(f"word {word}") @ self._axes
             self._vectors[word] = found
         return found
+
+    def _drawn(self, text: str) -> NDArray[np.float32]:
+        """Return the numbers that chance has for a text."""
+        chance = np.random.default_rng((SEED, zlib.crc32(text.encode())))
+        return chance.standard_normal(self.dimension, np.float32)
 
 
 def make_root(root: Path, size: int, embedder: WordVectors) -> None:
