@@ -75,7 +75,7 @@ class Sort(msgspec.Struct, frozen=True):
     descending: bool
 
 
-SORT_KEYS = ("updated", "created", "title", "priority")
+SORT_KEYS = ("updated", "created", "title", "priority", "relevance")
 
 
 def parse_sort(text: str) -> Sort:

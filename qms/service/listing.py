@@ -34,6 +34,7 @@ _POSITIONS: dict[str, Any] = {
     "created": tuple[datetime, str],
     "title": tuple[str, str],
     "priority": tuple[int, str],
+    "relevance": tuple[bool, int, int, float, int, str],
 }
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import immutables
 
 from qms.domain.changes import ChangeSet
+from qms.domain.entry import CurationTier
 from qms.store.memory_store import MemoryStore
 from qms.store.view import Record, StoreView
 
@@ -22,6 +23,8 @@ _FEW = 256
 
 REMEMBERED = 20_000
 """Beyond this many unread changes the order is made anew instead."""
+
+_TRUST = {tier: rank for rank, tier in enumerate(CurationTier)}
 
 
 def _by_update(record: Record) -> SortValue:
@@ -41,11 +44,19 @@ def _by_priority(record: Record) -> SortValue:
     return (record.header.priority, record.header.id)
 
 
+def _by_relevance(record: Record) -> SortValue:
+    # A list asks no question: what is left of relevance is what an entry is.
+    header = record.header
+    trust = _TRUST[header.curation_tier]
+    return (header.pinned, trust, header.priority, header.confidence, record.order, header.id)
+
+
 SORT_VALUES: dict[str, Callable[[Record], SortValue]] = {
     "updated": _by_update,
     "created": _by_creation,
     "title": _by_title,
     "priority": _by_priority,
+    "relevance": _by_relevance,
 }
 """What each sort key compares; the id comes last, so that no two records are equal."""
 

@@ -68,6 +68,26 @@ def test_lists_sort_by_each_key_both_ways(
     assert pages(as_writer, sort=sort, page={"size": 1}) == [[name] for name in expected]
 
 
+def test_without_a_question_relevance_is_what_an_entry_is(
+    as_admin: Door, entry: EntryMaker
+) -> None:
+    for name, fields in {
+        "pinned": {"pinned": True},
+        "canonical": {"curationTier": "canonical"},
+        "urgent": {"priority": 9},
+        "doubtful": {"confidence": 0.5},
+        "old": {},
+        "new": {},
+    }.items():
+        as_admin("upsertEntry", entry=entry(id=name, **fields))
+    expected = ["pinned", "canonical", "urgent", "new", "old", "doubtful"]
+
+    assert ids(as_admin("listEntries", sort="-relevance")) == expected
+    assert ids(as_admin("listEntries", sort="relevance")) == expected[::-1]
+    paged = pages(as_admin, sort="-relevance", page={"size": 2})
+    assert [name for page in paged for name in page] == expected
+
+
 def test_equal_sort_values_are_ordered_by_id(as_writer: Door, entry: EntryMaker) -> None:
     as_writer("bulkImport", entries=[entry(id=name) for name in ("c", "a", "b")])
 
