@@ -6,9 +6,13 @@ from datetime import datetime
 import numpy as np
 
 from qms.domain.entry import CurationTier, Retention
+from qms.index.arrays import IntArray
 from qms.index.traits import Traits, microseconds
-from qms.search.hits import Column, Hits
+from qms.search.hits import CLASSES, Column, Hits
 from qms.search.profiles import Profile, RecencyShape
+
+CERTAIN = 1.0
+"""The least score of an entry that was called for exactly."""
 
 MOST_USAGE = 50
 """From how many reads on more of them say nothing more."""
@@ -30,6 +34,9 @@ def weigh(hits: Hits, traits: Traits, profile: Profile, *, now: datetime) -> Hit
         score = score + getattr(profile.factors, name) * column
     if profile.cosine_share:
         score = _with_cosine(score, hits.scores["vector"], profile.cosine_share)
+    if hits.called.any():
+        factors["exact"] = _lifts(score, hits.classes)
+        score = score + np.nan_to_num(factors["exact"])
     weighed = hits.scored(**factors, score=score)
     if profile.least_relevance is not None:
         weighed = _pruned(weighed, profile.least_relevance)
@@ -71,6 +78,21 @@ def _with_cosine(score: Column, cosines: Column, share: float) -> Column:
     if np.isnan(cosines).all():
         return scaled
     return share * np.clip(np.nan_to_num(cosines), 0, 1) + (1 - share) * scaled
+
+
+def _lifts(score: Column, classes: IntArray) -> Column:
+    """Return what is added for being called for exactly, so that scores fall down the list.
+
+    Whoever leaves out low scores must not lose an entry that was asked for by its id.
+    """
+    lifts = np.full(len(score), np.nan)
+    floor = float(score[classes == CLASSES[None]].max(initial=CERTAIN))
+    for number in reversed(range(CLASSES[None])):
+        rows = np.flatnonzero(classes == number)
+        if len(rows):
+            lifts[rows] = max(0.0, floor - float(score[rows].min()))
+            floor = float((score[rows] + lifts[rows]).max())
+    return lifts
 
 
 def _pruned(hits: Hits, least: float) -> Hits:

@@ -107,6 +107,22 @@ def test_what_was_called_for_by_name_is_never_dropped() -> None:
     assert len(weigh(hits, traits_of([PLAIN]), AGENT_CLI, now=NOW)) == 1
 
 
+@pytest.mark.parametrize("best", [0.4, 2.5])
+def test_scores_fall_down_the_list_and_what_was_called_for_is_certain(best: float) -> None:
+    records = [record(name, "text") for name in ("id", "phrase", "lesser", "other")]
+    exact = [Exact.ID, Exact.PHRASE, Exact.PHRASE, None]
+    hits = make_hits(records, exact, relevance=[-0.1, 0.3, 0.1, best])
+    weighed = weigh(hits, traits_of(records), DEFAULT, now=NOW)
+    scores = weighed.scores["score"].tolist()
+    assert weighed.ids == ["p:id", "p:phrase", "p:lesser", "p:other"]
+    assert scores == sorted(scores, reverse=True)
+    assert min(scores[:3]) >= 1.0
+    assert scores[1] - scores[2] == pytest.approx(0.2)
+    lifts = weighed.scores["exact"].tolist()
+    assert scores[0] == pytest.approx(-0.1 + lifts[0] + scores[3] - best)
+    assert math.isnan(lifts[3])
+
+
 def test_an_entry_from_the_future_is_as_recent_as_one_of_now() -> None:
     future = aged(record("future", "t"), -400)
     hits = make_hits([future], relevance=[1.0])
