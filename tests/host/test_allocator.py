@@ -1,0 +1,82 @@
+"""A server keeps its threads to few arenas, so that its memory does not grow with their number."""
+
+import subprocess
+import sys
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from qms.host.allocator import MAX_ARENAS
+from tests.support.server import ADMIN_KEY, ServerProcess, configured
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="arenas are glibc's")
+
+ARENA_BYTES = 64 << 20
+"""glibc reserves so much for each heap, at a multiple of it."""
+
+BUSY_THREADS = """
+import threading
+from qms.host.allocator import share_arenas
+{first}
+together = threading.Barrier(17)
+def fill():
+    kept = [bytes(1000) for _ in range(1000)]
+    together.wait()
+    together.wait()
+threads = [threading.Thread(target=fill) for _ in range(16)]
+for thread in threads:
+    thread.start()
+together.wait()
+print("filled", flush=True)
+input()
+together.wait()
+"""
+
+
+def arenas_of(process_id: int) -> int:
+    """Return how many heaps of arenas a process has, beside that of the first arena.
+
+    One begins and ends at a multiple of `ARENA_BYTES`: what is in use, and behind it what is not.
+    """
+    maps = Path(f"/proc/{process_id}/maps").read_text(encoding="utf-8")
+    spans = []
+    for line in maps.splitlines():
+        extent, rights = line.split()[:2]
+        start, _, end = extent.partition("-")
+        spans.append((int(start, 16), int(end, 16), rights))
+    return sum(
+        start % ARENA_BYTES == 0
+        and (rights, next_rights) == ("rw-p", "---p")
+        and (end, next_end) == (next_start, start + ARENA_BYTES)
+        for (start, end, rights), (next_start, next_end, next_rights) in pairwise(spans)
+    )
+
+
+def arenas_of_busy_threads(first: str) -> int:
+    with subprocess.Popen(
+        [sys.executable, "-c", BUSY_THREADS.format(first=first)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        encoding="utf-8",
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "filled\n"
+        found = arenas_of(process.pid)
+        process.communicate("\n")
+    return found
+
+
+def test_threads_share_few_arenas() -> None:
+    assert arenas_of_busy_threads("share_arenas()") < MAX_ARENAS
+    assert arenas_of_busy_threads("") >= MAX_ARENAS, "the measure sees no arenas"
+
+
+def test_a_server_shares_few_arenas(tmp_path: Path) -> None:
+    with ServerProcess(configured(tmp_path), key=ADMIN_KEY) as server:
+        for number in range(20):
+            entry = {"kind": "note", "body": f"note {number}"}
+            server.call("projA", "upsertEntry", entry=entry)
+        server.call("projA", "searchEntries", query={"text": "note"})
+
+        assert arenas_of(server.process.pid) < MAX_ARENAS
