@@ -155,7 +155,7 @@ def mcp(quick: bool, bounds: tuple[str, ...], markdown: bool) -> None:
 def peers(entries: int, only: tuple[str, ...]) -> None:
     """Measure other memory servers beside ours, over the same entries and queries.
 
-    Those of `python tools/toolbox.py server-memory mcp-memory-service` are measured.
+    Those of `python tools/toolbox.py server-memory mcp-memory-service basic-memory` are measured.
 
     Example: python tools/bench.py peers --entries 300
     """

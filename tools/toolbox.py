@@ -8,7 +8,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import msgspec
@@ -24,6 +24,8 @@ class PythonTool(msgspec.Struct, frozen=True):
     package: str
     interpreter: str = ""
     """The Python of the environment, where another one would not do."""
+    least: tuple[int, int] | None = None
+    """The oldest Python that would do, where the one that installs may be older."""
 
     @property
     def program(self) -> str:
@@ -70,10 +72,12 @@ PEERS: dict[str, Tool] = {
     ),
     # Its store loads an extension into SQLite, which not every build of Python allows.
     "mcp-memory-service": PythonTool("mcp-memory-service==12.2.0", "/usr/bin/python3"),
+    "basic-memory": PythonTool("basic-memory==0.23.2", least=(3, 12)),
 }
 """Other memory servers, for `tools/bench.py peers` only: large, and installed when asked for."""
 
 _ALL = TOOLS | AUDITORS | PEERS
+_MINORS = 20
 
 
 def folder_of(name: str) -> Path:
@@ -115,8 +119,9 @@ def install(name: str) -> None:
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     match tool:
-        case PythonTool(package, interpreter):
-            chosen = ("-p", interpreter) if interpreter else ()
+        case PythonTool(package):
+            python = interpreter_for(tool)
+            chosen = ("-p", python) if python else ()
             _run("uv", "venv", "-q", "--allow-existing", *chosen, str(folder))
             _run("uv", "pip", "install", "-q", "-p", str(folder), package)
         case NodeTool(package):
@@ -126,6 +131,33 @@ def install(name: str) -> None:
             quiet = ("--no-audit", "--no-fund", "--no-package-lock", "--loglevel=error")
             _run(npm, "install", *quiet, "--prefix", str(folder), package)
     (folder / READY).write_text(tool.package, encoding="utf-8")
+
+
+def interpreter_for(tool: PythonTool) -> str:
+    """Return the Python that a tool is installed for, or what uv has to look for; or nothing."""
+    if tool.interpreter or tool.least is None:
+        return tool.interpreter
+    found = next((path for path in _pythons() if _version_of(path) >= tool.least), None)
+    return found or f">={'.'.join(map(str, tool.least))}"
+
+
+def _pythons() -> Iterator[str]:
+    """Yield what may be a Python, the oldest first: packages are built for it before newer ones."""
+    yield sys.executable
+    for minor in range(_MINORS):
+        if found := shutil.which(f"python3.{minor}"):
+            yield found
+    kept = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
+    yield from map(str, sorted(kept.glob("3.*/bin/python")))
+
+
+def _version_of(python: str) -> tuple[int, ...]:
+    """Return the version that a Python says it is; (0,) when it does not run."""
+    asked = [python, "-c", "import sys; print(*sys.version_info[:2])"]
+    said = subprocess.run(
+        asked, check=False, capture_output=True, text=True, stdin=subprocess.DEVNULL
+    )
+    return tuple(map(int, said.stdout.split())) if said.returncode == 0 else (0,)
 
 
 def main(names: Sequence[str]) -> None:

@@ -47,6 +47,12 @@ def lines(project: str, count: int, seed: int = SEED) -> list[bytes]:
     return [encode_line(document) for document in documents(project, count, seed)]
 
 
+def text_of(document: Document) -> str:
+    """Return the main text of an entry."""
+    text: str = document["body"][MAIN_FIELDS[Kind(document["kind"])][0]]
+    return text
+
+
 def make_store(folder: Path, project: str, content: list[bytes]) -> None:
     """Make the folder of a store that was folded and closed."""
     folder.mkdir(parents=True)

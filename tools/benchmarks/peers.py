@@ -11,9 +11,8 @@ from typing import Any
 
 import msgspec
 
-from qms.domain.bodies import MAIN_FIELDS, Kind
 from qms.domain.entry import Document
-from tools.benchmarks.corpus import documents
+from tools.benchmarks.corpus import documents, text_of
 from tools.benchmarks.mcp_served import CONFIGURATION, KEY
 from tools.benchmarks.measure import Spent, both
 from tools.benchmarks.peer_talks import HttpTalk, RefusedError, StdioTalk, Talk, own_program
@@ -129,12 +128,6 @@ def table(figures: Sequence[Figures]) -> str:
     lines = [" | ".join(cells) for cells in zip(*columns, strict=True)]
     rule = " | ".join("---" for _ in columns)
     return "\n".join(f"| {line} |" for line in (lines[0], rule, *lines[1:]))
-
-
-def text_of(document: Document) -> str:
-    """Return the main text of an entry."""
-    text: str = document["body"][MAIN_FIELDS[Kind(document["kind"])][0]]
-    return text
 
 
 def _fill(peer: Peer, talk: Talk, filling: Sequence[Document]) -> float | None:
@@ -272,6 +265,30 @@ def _start_service(root: Path) -> Talk:
     return StdioTalk(program, settings, root / "stderr.log")
 
 
+def _start_basic(root: Path) -> Talk:
+    interpreter = (command_of("basic-memory") or [""])[0]
+    settings = {
+        "HOME": str(root),
+        "BASIC_MEMORY_HOME": str(root / "notes"),
+        "BASIC_MEMORY_CONFIG_DIR": str(root / "config"),
+        "BASIC_MEMORY_SEMANTIC_SEARCH_ENABLED": "false",  # there is no model to be had
+        "BASIC_MEMORY_AUTO_UPDATE": "false",
+        "FASTMCP_CHECK_FOR_UPDATES": "off",
+    }
+    program = [str(Path(interpreter).parent / "basic-memory"), "mcp"]
+    return StdioTalk(program, settings, root / "stderr.log")
+
+
+def _note(document: Document) -> dict[str, Any]:
+    """Return an entry as a note in the folder of its ten minutes: a title is there once in each."""
+    return {
+        "title": document["title"],
+        "content": text_of(document),
+        "directory": document["timestamps"]["createdUtc"][:15],
+        "tags": document["tags"],
+    }
+
+
 def _named(document: Document) -> dict[str, Any]:
     kind, text = document["kind"], text_of(document)
     return {"name": document["title"], "entityType": kind, "observations": [text]}
@@ -292,6 +309,13 @@ SERVICE = Peer(
     store=lambda one: ("memory_store", {"content": f"{one['title']}\n{text_of(one)}"}),
     search=lambda text: ("memory_search", {"query": text, "mode": "hybrid", "limit": SHOWN}),
 )
+BASIC = Peer(
+    name="basic-memory",
+    start=_start_basic,
+    join=_again(_start_basic),
+    store=lambda one: ("write_note", _note(one)),
+    search=lambda text: ("search_notes", {"query": text, "page_size": SHOWN}),
+)
 OURS = (
     _ours(_start_http, _join_http, "ours over HTTP"),
     _ours(_start_stdio, _again(_start_stdio), "ours over stdio"),
@@ -300,6 +324,6 @@ OURS = (
 
 def peers() -> tuple[list[Peer], list[str]]:
     """Return every server that is there, ours first, and the names of those that are not."""
-    others = (OFFICIAL, SERVICE)
+    others = (OFFICIAL, SERVICE, BASIC)
     there = [peer for peer in others if command_of(peer.name) is not None]
     return [*OURS, *there], [peer.name for peer in others if peer not in there]
