@@ -40,12 +40,13 @@ def run(root: Path, load: Load, *, settled: bool = False) -> tuple[Met, int]:
         return met, server.stop()
 
 
-def test_fifty_agents_are_served_for_a_minute_without_errors(tmp_path: Path) -> None:
-    met, code = run(tmp_path, Load())
+def test_fifty_agents_are_served_for_a_minute_without_errors_in_flat_memory(tmp_path: Path) -> None:
+    met, code = run(tmp_path, Load(), settled=True)
 
     print(met.summary())
     assert met.faults == []
     assert set(met.statuses) == {200}
+    assert met.growth() <= MAX_GROWTH, met.summary()
     assert code == 0
 
 

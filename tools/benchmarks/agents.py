@@ -7,6 +7,7 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from itertools import count
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -15,13 +16,16 @@ import msgspec
 import psutil
 
 from qms.config.keys import hash_key
-from tools.benchmarks.corpus import documents, lines
+from tools.benchmarks.corpus import documents, lines, text_of
 
 SHARES = {"searchEntries": 90, "upsertEntry": 8, "listEntries": 2}
 PATIENT_STATUSES = frozenset({429, 503})
 """How a server may refuse when it has too much to do, if it says when to come back."""
 
 SAMPLE_S = 0.5
+
+REVISED = 20
+"""So many memories an agent writes, and then writes anew: what grows after that is no memory."""
 
 _SIXTHS = 6
 _MAX_FAULTS = 20
@@ -121,12 +125,12 @@ def put_load_on(url: str, process_id: int, load: Load, met: Met | None = None) -
 
 
 async def _put_load_on(url: str, process_id: int, load: Load, met: Met) -> Met:
+    agents = [_Agent(url, key, load, number) for number, key in enumerate(load.keys())]
+    # Once all at once, uncounted: what the most calls at a time take is no growth later.
+    await asyncio.gather(*(agent.burst(Met()) for agent in agents))
     began = time.monotonic()
-    agents = [
-        _Agent(url, key, load, number).work(began + load.seconds, met)
-        for number, key in enumerate(load.keys())
-    ]
-    await asyncio.gather(_watch_memory(process_id, load, began, met), *agents)
+    working = [agent.work(began + load.seconds, met) for agent in agents]
+    await asyncio.gather(_watch_memory(process_id, load, began, met), *working)
     return met
 
 
@@ -152,10 +156,13 @@ class _Agent:
         self._calls = _calls(self._project, number, self._chance)
         self._connections = [_Connection(url, key) for _ in range(load.burst)]
 
+    async def burst(self, met: Met) -> None:
+        await asyncio.gather(*(self._call(one, met) for one in self._connections))
+
     async def work(self, until: float, met: Met) -> None:
         await asyncio.sleep(self._chance.uniform(0, self._load.think_s))
         while time.monotonic() < until:
-            await asyncio.gather(*(self._call(one, met) for one in self._connections))
+            await self.burst(met)
             await asyncio.sleep(self._chance.uniform(0, 2 * self._load.think_s))
         for connection in self._connections:
             connection.close()
@@ -213,6 +220,7 @@ def _calls(
     project: str, number: int, chance: random.Random
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     given = list(documents(project, 200, seed=number))
+    revisions = count()
     while True:
         entry = chance.choice(given)
         (command,) = chance.choices(list(SHARES), weights=list(SHARES.values()))
@@ -221,9 +229,10 @@ def _calls(
                 text = " ".join(chance.sample(entry["title"].split(), 2))
                 yield command, {"query": {"text": text, "maxResults": 10}}
             case "upsertEntry":
-                kept = {name: entry[name] for name in ("kind", "body", "tags")}
-                title = f"{entry['title']} {chance.randrange(20)}"
-                yield command, {"entry": {**kept, "title": title}, "onDuplicateTitle": "update"}
+                own = given[next(revisions) % REVISED]
+                known = {name: own[name] for name in ("kind", "title", "tags")}
+                revised = {**known, "body": text_of(entry)}
+                yield command, {"entry": revised, "onDuplicateTitle": "update"}
             case _:
                 yield command, {"page": {"size": 20}}
 
