@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Locator, expect
 
 from tests.browser.conftest import People
 from tests.browser.person import Person
@@ -45,6 +45,17 @@ MENUS = {
         "Help",
     ],
 }
+
+
+IS_ON_TOP = """element => {
+    const { x, y, height } = element.getBoundingClientRect();
+    return element.contains(document.elementFromPoint(x + 2, y + height / 2));
+}"""
+
+
+def on_top(element: Locator) -> bool:
+    """Say whether nothing covers an element."""
+    return bool(element.evaluate(IS_ON_TOP))
 
 
 @pytest.mark.parametrize("user", MENUS)
@@ -95,6 +106,12 @@ def test_a_question_mark_shows_the_keys(admin: Person) -> None:
     expect(admin.dialog()).to_have_count(0)
 
 
+def test_signing_out_is_in_sight_on_a_low_screen(people: People) -> None:
+    person = people.signed_in(size=(1280, 640))
+
+    expect(person.page.get_by_role("button", name="Sign out")).to_be_in_viewport(ratio=1)
+
+
 def test_a_telephone_shows_one_thing_at_a_time(people: People, store: Client) -> None:
     remember(store, "Read on the way", tags=["a-rather-long-tag-that-has-to-go-somewhere"])
     person = people.signed_in(size=PHONE)
@@ -107,6 +124,8 @@ def test_a_telephone_shows_one_thing_at_a_time(people: People, store: Client) ->
     expect(person.page.get_by_role("searchbox")).to_be_hidden()
     width = person.page.evaluate("document.documentElement.scrollWidth")
     assert width <= PHONE[0]
+    title = person.panel().get_by_role("heading", name="Read on the way")
+    assert on_top(title), "something covers the title"
     person.press("Close the entry")
     expect(person.page.get_by_role("searchbox")).to_be_visible()
 
