@@ -43,8 +43,9 @@ def read_strictly(data: bytes, limits: Limits) -> Any:
     except RecursionError:
         raise _too_deep(limits) from None
     except json.JSONDecodeError as error:
+        what = error.msg.removesuffix(" at")
         raise InvalidInputError(
-            f"not JSON: {error.msg} at column {error.colno}", reason="syntax"
+            f"not JSON: {what} at column {error.colno}", reason="syntax"
         ) from None
     except ValueError as error:
         raise InvalidInputError(f"not a number JSON can carry: {error}", reason="number") from None

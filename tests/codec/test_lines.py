@@ -91,6 +91,12 @@ def test_what_json_cannot_carry_is_refused_with_its_reason(data: bytes, reason: 
     assert refusal(data).details["reason"] == reason
 
 
+def test_where_a_text_breaks_off_is_said_once() -> None:
+    message = str(refusal(b'{"kind":"fact'))
+
+    assert message == "not JSON: Unterminated string starting at column 9"
+
+
 def test_a_duplicate_key_is_named() -> None:
     assert refusal(b'{"title":1,"title":2}').details["field"] == "title"
 
