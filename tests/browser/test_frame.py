@@ -53,6 +53,11 @@ IS_ON_TOP = """element => {
 }"""
 
 
+CUT_OFF = """() => [...document.querySelectorAll("td, td button")]
+    .filter((element) => element.getBoundingClientRect().right > innerWidth)
+    .map((element) => element.textContent)"""
+
+
 def on_top(element: Locator) -> bool:
     """Say whether nothing covers an element."""
     return bool(element.evaluate(IS_ON_TOP))
@@ -139,3 +144,4 @@ def test_no_page_is_wider_than_a_telephone(people: People, store: Client) -> Non
         expect(person.heading(title)).to_be_visible()
         expect(person.page.get_by_role("status", name="Loading")).to_have_count(0)
         assert person.page.evaluate("document.documentElement.scrollWidth") <= PHONE[0], title
+        assert person.page.evaluate(CUT_OFF) == [], title

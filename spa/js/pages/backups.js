@@ -14,9 +14,14 @@ import { PruneDialog } from "../parts/prune_dialog.js";
 import { MomentDialog, RestoreDialog } from "../parts/restore_dialog.js";
 import { ScheduleDialog } from "../parts/schedule_dialog.js";
 import { Empty, Loaded } from "../parts/states.js";
+import { Table } from "../parts/table.js";
 import { complain, say } from "../parts/toasts.js";
 
 const FOLLOW_S = 1;
+const COLUMNS = [
+    "Project", "Made", "Mode", { name: "Entries", look: "number" }, { name: "Size", look: "number" },
+    { name: "Actions", isHidden: true },
+];
 
 export function Backups() {
     const { project } = place.value.query;
@@ -104,20 +109,20 @@ function Jobs({ jobs }) {
 }
 
 function List({ items, onRestore }) {
-    return html`<div class="table-wrap" tabindex="0" role="region" aria-label="Backups"><table class="table-clean">
-        <thead><tr><th>Project</th><th>Made</th><th>Mode</th><th class="number">Entries</th>
-            <th class="number">Size</th><th><span class="visually-hidden">Actions</span></th></tr></thead>
-        <tbody>${items.map((backup) => html`<tr key=${`${backup.project} ${backup.id}`}>
-            <td>${backup.project}</td>
-            <td><${Time} utc=${backup.createdUtc} /> <code class="text-soft">${backup.id}</code></td>
-            <td>${backup.problem ? html`<span class="chip bad">broken</span> <span class="small">
-                ${backup.problem}</span>` : html`<span class="chip">${backup.mode}</span>`}</td>
-            <td class="number">${backup.entries === null ? "" : count(backup.entries)}</td>
-            <td class="number">${backup.bytes === null ? "" : size(backup.bytes)}</td>
-            <td><div class="actions justify-content-end flex-nowrap"><${Verify} backup=${backup} />
-                <button class="btn btn-quiet btn-sm" onClick=${() => onRestore(backup)}>Restore</button></div></td>
-        </tr>`)}</tbody>
-    </table></div>`;
+    return html`<${Table} label="Backups" columns=${COLUMNS} rows=${items.map((backup) => ({
+        key: `${backup.project} ${backup.id}`,
+        cells: [
+            backup.project,
+            html`<${Time} utc=${backup.createdUtc} /> <code class="text-soft">${backup.id}</code>`,
+            backup.problem
+                ? html`<span class="chip bad">broken</span> <span class="small">${backup.problem}</span>`
+                : html`<span class="chip">${backup.mode}</span>`,
+            backup.entries === null ? "" : count(backup.entries),
+            backup.bytes === null ? "" : size(backup.bytes),
+            html`<div class="actions row-actions"><${Verify} backup=${backup} />
+                <button class="btn btn-quiet btn-sm" onClick=${() => onRestore(backup)}>Restore</button></div>`,
+        ],
+    }))} />`;
 }
 
 function Verify({ backup }) {

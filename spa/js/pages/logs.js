@@ -9,12 +9,19 @@ import { html, useState } from "../view.js";
 import { Icon } from "../parts/icon.js";
 import { Card, Check, PageHead, Select, TextFilter } from "../parts/pieces.js";
 import { Empty, Loaded, Notice } from "../parts/states.js";
+import { Table } from "../parts/table.js";
 import { complain } from "../parts/toasts.js";
 
 const FOLLOW_S = 2;
 const LEVELS = ["debug", "info", "warning", "error"];
 const TONES = { warning: "warn", error: "bad", critical: "bad", info: "accent" };
 const LINES = 200;
+const LOG_COLUMNS = [
+    { name: "Time", look: "text-nowrap" }, "Level", "Event", { name: "Fields", look: "mono anywhere" },
+];
+const AUDIT_COLUMNS = [
+    { name: "When", look: "text-nowrap" }, "Who", "Did what", "Where", { name: "To what", look: "mono anywhere" },
+];
 const PAGE_SIZE = 50;
 
 export function Logs() {
@@ -49,26 +56,22 @@ function Log({ query }) {
         </div>
         <${Card} isFlush><${Loaded} from=${lines} what="Loading the log">${({ items }) => (items.length === 0
             ? html`<${Empty} icon="terminal" title="No such line"><p>Try a lower level, or other words.</p></${Empty}>`
-            : html`<div class="table-wrap tall" tabindex="0" role="region" aria-label="The log">
-                <table class="table-clean dense">
-                <thead><tr><th>Time</th><th>Level</th><th>Event</th><th>Fields</th></tr></thead>
-                <tbody>${items.toReversed().map((line) => html`<${Line} line=${line} />`)}</tbody>
-            </table></div>`)}
+            : html`<${Table} label="The log" columns=${LOG_COLUMNS} rows=${items.toReversed().map(rowOf)}
+                isDense isTall />`)}
         </${Loaded}></${Card}>
     </div>`;
 }
 
-function Line({ line }) {
-    const { time, level, message, logger, traceback, ...fields } = line;
+function rowOf({ time, level, message, logger, traceback, ...fields }) {
     const shown = (value) => (typeof value === "string" ? value : JSON.stringify(value));
     const text = Object.entries(fields).map(([name, value]) => `${name}=${shown(value)}`).join(" ");
-    return html`<tr>
-        <td class="text-nowrap">${moment(time)}</td>
-        <td><span class=${`chip ${TONES[level] ?? ""}`}>${level}</span></td>
-        <td>${message}</td>
-        <td class="mono anywhere">${text}${traceback && html`<details><summary>Traceback</summary>
-            <pre class="code-text">${[traceback].flat().join("\n")}</pre></details>`}</td>
-    </tr>`;
+    return { cells: [
+        moment(time),
+        html`<span class=${`chip ${TONES[level] ?? ""}`}>${level}</span>`,
+        message,
+        html`${text}${traceback && html`<details><summary>Traceback</summary>
+            <pre class="code-text">${[traceback].flat().join("\n")}</pre></details>`}`,
+    ] };
 }
 
 function Audit({ query }) {
@@ -89,17 +92,16 @@ function Audit({ query }) {
         <${Card} isFlush><${Loaded} from=${page} what="Loading the audit log">
             ${({ items, nextBefore }) => (items.length === 0
             ? html`<${Empty} icon="shield-check" title="No such record"><p>Try fewer filters.</p></${Empty}>`
-            : html`<div class="table-wrap" tabindex="0" role="region" aria-label="The audit log">
-                <table class="table-clean dense">
-                <thead><tr><th>When</th><th>Who</th><th>Did what</th><th>Where</th><th>To what</th></tr></thead>
-                <tbody>${items.map((record) => html`<tr key=${record.seq}>
-                    <td class="text-nowrap">${moment(record.atUtc)}</td>
-                    <td>${record.user}${record.agentId && html`<div class="small text-soft">
-                        ${record.agentId}</div>`}</td>
-                    <td>${record.command}</td><td>${record.project}</td>
-                    <td class="mono anywhere">${changesOf(record)}</td>
-                </tr>`)}</tbody>
-            </table></div>
+            : html`<${Table} label="The audit log" columns=${AUDIT_COLUMNS} isDense rows=${items.map((record) => ({
+                key: record.seq,
+                cells: [
+                    moment(record.atUtc),
+                    html`${record.user}${record.agentId && html`<div class="small text-soft">${record.agentId}</div>`}`,
+                    record.command,
+                    record.project,
+                    changesOf(record),
+                ],
+            }))} />
             <div class="pager">
                 <button class="btn btn-quiet btn-sm" disabled=${!query.before}
                     onClick=${() => setQuery({ before: "" })}>Newest</button>

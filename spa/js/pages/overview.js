@@ -15,11 +15,16 @@ import { Chart } from "../parts/chart.js";
 import { Icon } from "../parts/icon.js";
 import { AccessChip, Card, PageHead, Time } from "../parts/pieces.js";
 import { Empty, Loaded } from "../parts/states.js";
+import { Table } from "../parts/table.js";
 
 const REFRESH_S = 5;
 const BACKUPS_REFRESH_S = 60;
 const SHOWN_PROBLEMS = 5;
 const TONES = { Healthy: "good", Degraded: "warn", Unhealthy: "bad", Loading: "accent" };
+const STORE_COLUMNS = [
+    "Project", "Your tier", { name: "Entries", look: "number" }, { name: "Size", look: "number" }, "Last write",
+    "State",
+];
 const EMBEDDERS = { onnx: "By meaning", hash: "By words" };
 
 export function Overview({ project }) {
@@ -127,24 +132,15 @@ function whereOf({ project, file, line }) {
 function Stores({ stores }) {
     const named = Object.fromEntries(projects.value.map((one) => [one.slug, one]));
     return html`<${Card} title="Stores" isFlush>
-        <div class="table-wrap" tabindex="0" role="region" aria-label="Stores">
-            <table class="table-clean">
-                <thead><tr>
-                    <th>Project</th><th>Your tier</th><th class="number">Entries</th><th class="number">Size</th>
-                    <th>Last write</th><th>State</th>
-                </tr></thead>
-                <tbody>${stores.map((store) => html`<tr key=${store.name}>
-                    <td><a href=${hrefOf("entries", [store.name])}>${named[store.name]?.name ?? store.name}</a></td>
-                    <td><${AccessChip} tier=${named[store.name]?.tier ?? "none"} /></td>
-                    <td class="number">${store.loaded ? count(store.entries) : "…"}</td>
-                    <td class="number">${store.loaded ? size(store.bytes) : "…"}</td>
-                    <td><${Time} utc=${store.lastWriteUtc} /></td>
-                    <td><div class="actions">
-                        ${statesOf(store).map(([tone, text]) => html`<span class=${`chip ${tone}`}>
-                        ${text}</span>`)}</div></td>
-                </tr>`)}</tbody>
-            </table>
-        </div>
+        <${Table} label="Stores" columns=${STORE_COLUMNS} rows=${stores.map((store) => ({ key: store.name, cells: [
+            html`<a href=${hrefOf("entries", [store.name])}>${named[store.name]?.name ?? store.name}</a>`,
+            html`<${AccessChip} tier=${named[store.name]?.tier ?? "none"} />`,
+            store.loaded ? count(store.entries) : "…",
+            store.loaded ? size(store.bytes) : "…",
+            html`<${Time} utc=${store.lastWriteUtc} />`,
+            html`<div class="actions">${statesOf(store).map(([tone, text]) => html`<span class=${`chip ${tone}`}>
+                ${text}</span>`)}</div>`,
+        ] }))} />
     </${Card}>`;
 }
 

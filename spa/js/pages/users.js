@@ -10,8 +10,11 @@ import { Icon } from "../parts/icon.js";
 import { KeyDialog } from "../parts/key_dialog.js";
 import { AccessChip, PageHead, Time } from "../parts/pieces.js";
 import { Loaded, Notice } from "../parts/states.js";
+import { Table } from "../parts/table.js";
 import { say } from "../parts/toasts.js";
 import { ListingDialog, UserDialog } from "../parts/user_dialogs.js";
+
+const KEY_COLUMNS = ["Key", "Made", "Last used", "Ends", { name: "Actions", isHidden: true }];
 
 export function Users() {
     const loaded = useLoaded(async () => {
@@ -46,7 +49,7 @@ function User({ user, keys, version, onChange }) {
         <button class="btn btn-quiet btn-sm" onClick=${() => setDialog("listing")}><${Icon} name="folder2-open" />
             <span>Projects</span></button>
         <button class="btn btn-danger-quiet btn-sm" disabled=${user.isLastAdmin} aria-label=${`Remove ${user.name}`}
-            onClick=${() => setDialog("remove")}><${Icon} name="trash3" /></button>
+            title="Remove" onClick=${() => setDialog("remove")}><${Icon} name="trash3" /></button>
     </div>`;
     return html`<section class="card-box" aria-label=${user.name}>
         <div class="card-head">
@@ -88,23 +91,18 @@ function Keys({ keys, version, onChange }) {
         onChange();
     };
     const close = () => setDialog(null);
-    return html`<div class="table-wrap" tabindex="0" role="region" aria-label=${`Keys of ${keys[0].user}`}>
-        <table class="table-clean">
-            <thead><tr><th>Key</th><th>Made</th><th>Last used</th><th>Ends</th><th>
-                <span class="visually-hidden">Actions</span></th></tr></thead>
-            <tbody>${keys.map((key) => html`<tr key=${key.id}>
-                <td>${key.label || html`<span class="text-soft">no label</span>`} <code class="text-soft">
-                    ${key.id}</code></td>
-                <td><${Time} utc=${key.createdUtc} /></td>
-                <td><${Time} utc=${key.lastUsedUtc} /></td>
-                <td>${endOf(key)}</td>
-                <td class="number"><div class="actions justify-content-end flex-nowrap">
-                    <button class="btn btn-quiet btn-sm" onClick=${() => setDialog({ rotates: key })}>Rotate</button>
-                    <button class="btn btn-danger-quiet btn-sm"
-                        onClick=${() => setDialog({ revokes: key })}>Revoke</button>
-                </div></td>
-            </tr>`)}</tbody>
-        </table>
+    const rows = keys.map((key) => ({ key: key.id, cells: [
+        html`${key.label || html`<span class="text-soft">no label</span>`} <code class="text-soft">${key.id}</code>`,
+        html`<${Time} utc=${key.createdUtc} />`,
+        html`<${Time} utc=${key.lastUsedUtc} />`,
+        endOf(key),
+        html`<div class="actions row-actions">
+            <button class="btn btn-quiet btn-sm" onClick=${() => setDialog({ rotates: key })}>Rotate</button>
+            <button class="btn btn-danger-quiet btn-sm" onClick=${() => setDialog({ revokes: key })}>Revoke</button>
+        </div>`,
+    ] }));
+    return html`<div>
+        <${Table} label=${`Keys of ${keys[0].user}`} columns=${KEY_COLUMNS} rows=${rows} />
         ${dialog?.rotates && html`<${KeyDialog} user=${dialog.rotates.user} replaces=${dialog.rotates}
             onClose=${close} onDone=${onChange} />`}
         ${dialog?.revokes && html`<${FormDialog} title="Revoke this key?" label="Revoke" isDangerous
@@ -116,7 +114,7 @@ function Keys({ keys, version, onChange }) {
 }
 
 function othersOf({ user }, keys) {
-    return keys.length > 1 ? `${plural(keys.length - 1, "other key")} of ${user} stays.` : "";
+    return keys.length > 1 ? `${plural(keys.length - 1, "other key stays", "other keys stay")} with ${user}.` : "";
 }
 
 function endOf(key) {

@@ -2,6 +2,7 @@
 
 import { piecesOf } from "../markdown.js";
 import { html } from "../view.js";
+import { Table } from "./table.js";
 
 export function Markdown({ blocks }) {
     return html`<div class="prose">${blocks.map((block) => html`<${Block} block=${block} />`)}</div>`;
@@ -14,12 +15,9 @@ function Block({ block }) {
         case "list": return block.isOrdered
             ? html`<ol>${block.items.map((item) => html`<li><${Line} text=${item} /></li>`)}</ol>`
             : html`<ul>${block.items.map((item) => html`<li><${Line} text=${item} /></li>`)}</ul>`;
-        case "table": return html`<div class="table-wrap" tabindex="0" role="region"
-            aria-label=${block.head.join(", ")}><table class="table-clean">
-            <thead><tr>${block.head.map((cell) => html`<th><${Line} text=${cell} /></th>`)}</tr></thead>
-            <tbody>${block.rows.map((row) => html`<tr>
-                ${row.map((cell) => html`<td><${Line} text=${cell} /></td>`)}</tr>`)}</tbody>
-        </table></div>`;
+        case "table": return html`<${Table} label=${block.head.join(", ")}
+            columns=${block.head.map((text) => ({ name: plain(text), title: html`<${Line} text=${text} />` }))}
+            rows=${block.rows.map((row) => ({ cells: row.map((text) => html`<${Line} text=${text} />`) }))} />`;
         default: return html`<p><${Line} text=${block.text} /></p>`;
     }
 }
@@ -27,6 +25,10 @@ function Block({ block }) {
 /** The page has its own first heading: those of the text begin below it. */
 function heading({ level, text }) {
     return level <= 2 ? html`<h2><${Line} text=${text} /></h2>` : html`<h3><${Line} text=${text} /></h3>`;
+}
+
+function plain(text) {
+    return piecesOf(text).map((piece) => piece.text).join("");
 }
 
 function Line({ text }) {

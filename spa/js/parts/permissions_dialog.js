@@ -7,6 +7,7 @@ import { html, useState } from "../view.js";
 import { FormDialog } from "./dialog.js";
 import { AccessChip, Select } from "./pieces.js";
 import { Loaded, Notice } from "./states.js";
+import { Table } from "./table.js";
 import { say } from "./toasts.js";
 
 const UNLISTED = "";
@@ -27,18 +28,17 @@ export function PermissionsDialog({ project: { slug }, onClose, onDone }) {
         <${Loaded} from=${loaded} what="Loading permissions">
             ${({ items, private: isPrivate }) => html`<div class="stack-sm">
             ${isPrivate && html`<${Notice} icon="lock">Private: whoever is not listed cannot open it.</${Notice}>`}
-            <div class="table-wrap" tabindex="0" role="region" aria-label="Permissions"><table class="table-clean">
-                <thead><tr><th>User</th><th>In this project</th><th>May act as</th></tr></thead>
-                <tbody>${items.map((item) => html`<tr key=${item.user}>
-                    <td>${item.user}</td>
-                    <td><${Select} isSmall label=${`Tier of ${item.user}`}
+            <${Table} label="Permissions" columns=${["User", "In this project", "May act as"]}
+                rows=${items.map((item) => ({ key: item.user, cells: [
+                    item.user,
+                    html`<${Select} isSmall label=${`Tier of ${item.user}`}
                         value=${changes[item.user] ?? item.listed ?? UNLISTED}
                         options=${[[UNLISTED, "not listed"], ...TIERS.map((one) => [one, one])]}
-                        onPick=${(tier) => setChanges({ ...changes, [item.user]: tier })} /></td>
-                    <td>${item.user in changes ? html`<span class="text-soft">after saving</span>`
-                        : html`<${AccessChip} tier=${item.tier} />`}</td>
-                </tr>`)}</tbody>
-            </table></div>
+                        onPick=${(tier) => setChanges({ ...changes, [item.user]: tier })} />`,
+                    item.user in changes
+                        ? html`<span class="text-soft">after saving</span>`
+                        : html`<${AccessChip} tier=${item.tier} />`,
+                ] }))} />
         </div>`}</${Loaded}>
     </${FormDialog}>`;
 }

@@ -1,0 +1,21 @@
+// A table that scrolls where it is wide; on a telephone each row is a card with the names of its fields.
+
+import { html } from "../view.js";
+
+/**
+ * Draw `rows`, `[{ key, cells }]`, below `columns`: names, or `{ name, look, isHidden, title }`, where `look` is the
+ * class of its cells, a hidden name is there for screen readers, and a title is drawn in the place of the name.
+ */
+export function Table({ label, columns, rows, isDense, isTall }) {
+    const heads = columns.map((column) => (typeof column === "string" ? { name: column } : column));
+    return html`<div class=${`table-wrap ${isTall ? "tall" : ""}`} tabindex="0" role="region" aria-label=${label}>
+        <table class=${`table-clean ${isDense ? "dense" : ""}`}>
+            <thead><tr>${heads.map(({ name, look, isHidden, title }) => html`<th class=${look} key=${name}>
+                <span class=${isHidden ? "visually-hidden" : ""}>${title ?? name}</span></th>`)}</tr></thead>
+            <tbody>${rows.map(({ key, cells }) => html`<tr key=${key}>
+                ${cells.map((cell, at) => html`<td class=${heads[at].look}
+                    data-name=${heads[at].isHidden ? undefined : heads[at].name}><div>${cell}</div></td>`)}
+            </tr>`)}</tbody>
+        </table>
+    </div>`;
+}
