@@ -51,3 +51,16 @@ def test_the_audit_log_is_filtered_and_its_chain_verified(admin: Person, store: 
     admin.press("Verify the chain")
 
     admin.reads("are as they were written")
+
+
+def test_arrow_keys_lead_from_tab_to_tab(admin: Person) -> None:
+    admin.open("#/logs")
+    admin.page.get_by_role("tab", name="Log", exact=True).focus()
+
+    admin.page.keyboard.press("ArrowRight")
+    expect(admin.page.get_by_role("tab", name="Audit")).to_be_focused()
+    expect(admin.page.get_by_role("region", name="The audit log")).to_be_visible()
+    admin.page.keyboard.press("ArrowRight")
+    expect(admin.page.get_by_role("tab", name="Log", exact=True)).to_be_focused()
+    admin.page.keyboard.press("End")
+    expect(admin.page.get_by_role("tab", name="Audit")).to_have_attribute("aria-selected", "true")

@@ -10,6 +10,7 @@ import { EntryBody } from "../parts/entry_body.js";
 import { FormDialog } from "../parts/dialog.js";
 import { Card, CurationChip, Kind, PageHead, Time } from "../parts/pieces.js";
 import { Empty, Failed, Loaded, Loading } from "../parts/states.js";
+import { Tabs } from "../parts/tabs.js";
 import { say } from "../parts/toasts.js";
 
 const SHOWN = 10;
@@ -18,12 +19,8 @@ export function Disputes({ project }) {
     const isAlike = place.value.query.show === "alike";
     return html`<${PageHead} title="Disputes"
         about="Say which of two entries holds: it supersedes the other, which leaves the results." />
-    <div class="tabs mt-0" role="tablist">
-        <button type="button" role="tab" aria-selected=${!isAlike}
-            onClick=${() => setQuery({ show: "" })}>Contradictions</button>
-        <button type="button" role="tab" aria-selected=${isAlike}
-            onClick=${() => setQuery({ show: "alike" })}>Duplicates</button>
-    </div>
+    <${Tabs} label="Disputes" isFirst tabs=${[["", "Contradictions"], ["alike", "Duplicates"]]}
+        chosen=${isAlike ? "alike" : ""} onPick=${(show) => setQuery({ show })} />
     <${Pairs} key=${`${project} ${isAlike}`} project=${project} find=${isAlike ? alike : contradicting}
         isAlike=${isAlike} />`;
 }

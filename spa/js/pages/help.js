@@ -8,6 +8,7 @@ import { html } from "../view.js";
 import { Card, PageHead } from "../parts/pieces.js";
 import { Markdown } from "../parts/markdown.js";
 import { Loaded } from "../parts/states.js";
+import { Tabs } from "../parts/tabs.js";
 
 const DOCUMENTS = {
     people: { title: "For people", path: "/admin/help/end-user" },
@@ -20,11 +21,8 @@ export function Help() {
     const text = useLoaded(() => api.publicDocument(DOCUMENTS[shown].path), [shown]);
     return html`<${PageHead} title="Help"
         about=${html`For machines: <a href="/openapi.json">OpenAPI</a>, <a href="/docs/schema">JSON Schema</a>.`} />
-    <div class="tabs mt-0" role="tablist">
-        ${Object.entries(DOCUMENTS).map(([name, { title }]) => html`<button type="button" role="tab" key=${name}
-            aria-selected=${name === shown}
-            onClick=${() => setQuery({ show: name })}>${title}</button>`)}
-    </div>
+    <${Tabs} label="Help pages" isFirst tabs=${Object.entries(DOCUMENTS).map(([name, { title }]) => [name, title])}
+        chosen=${shown} onPick=${(show) => setQuery({ show })} />
     <${Card}><${Loaded} from=${text} what="Loading the help">
         ${(found) => html`<${Markdown} blocks=${blocksOf(found)} />`}</${Loaded}></${Card}>`;
 }

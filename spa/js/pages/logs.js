@@ -10,6 +10,7 @@ import { Icon } from "../parts/icon.js";
 import { Card, Check, PageHead, Select, TextFilter } from "../parts/pieces.js";
 import { Empty, Loaded, Notice } from "../parts/states.js";
 import { Table } from "../parts/table.js";
+import { Tabs } from "../parts/tabs.js";
 import { complain } from "../parts/toasts.js";
 
 const FOLLOW_S = 2;
@@ -32,10 +33,8 @@ export function Logs() {
         about=${isAudit
             ? "Who changed what; each record carries the hash of the one before."
             : "What the server did, the newest first. No keys, no bodies."} />
-    <div class="tabs mt-0" role="tablist">
-        <button type="button" role="tab" aria-selected=${!isAudit} onClick=${() => show("")}>Log</button>
-        <button type="button" role="tab" aria-selected=${isAudit} onClick=${() => show("audit")}>Audit</button>
-    </div>
+    <${Tabs} label="Logs" isFirst tabs=${[["", "Log"], ["audit", "Audit"]]} chosen=${isAudit ? "audit" : ""}
+        onPick=${show} />
     ${isAudit ? html`<${Audit} query=${query} />` : html`<${Log} query=${query} />`}`;
 }
 

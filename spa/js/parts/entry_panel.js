@@ -17,6 +17,7 @@ import { Icon } from "./icon.js";
 import { MoveDialog, placesFor } from "./move_dialog.js";
 import { Card, CopyButton, CurationChip, Kind, Select, Time } from "./pieces.js";
 import { Loaded } from "./states.js";
+import { Tabs } from "./tabs.js";
 import { complain, say } from "./toasts.js";
 
 const CURATION = ["provisional", "curated", "canonical"];
@@ -59,15 +60,12 @@ function EntryView({ entry, version, onChange, onRemoved }) {
                     && html`<span class="chip warn">ends <${Time} utc=${entry.ttlUtc} /></span>`}
             </div>
             <${EntryBody} entry=${entry} />
-            <div class="tabs" role="tablist">
-                ${tabs.map(([name, title]) => html`<button type="button" role="tab" key=${name}
-                    aria-selected=${tab === name} onClick=${() => setTab(name)}>${title}</button>`)}
-            </div>
+            <${Tabs} label="About this entry" tabs=${tabs} chosen=${tab} onPick=${setTab} />
             ${tab === "details" && html`<${Details} entry=${entry} version=${version} />`}
             ${tab === "links" && html`<${EntryLinks} entry=${entry} version=${version} onChange=${onChange} />`}
+            ${tab === "history" && html`<${EntryHistory} entry=${entry} version=${version} onChange=${onChange} />`}
             ${tab !== "json" && html`<p class="small mt-3 mb-0">
                 <a href=${hrefOf("graph", [projectOf(entry.id)], { id: entry.id })}>Graph of its neighbours</a></p>`}
-            ${tab === "history" && html`<${EntryHistory} entry=${entry} version=${version} onChange=${onChange} />`}
             ${tab === "json" && html`<div class="stack-sm">
                 <pre class="code-text" tabindex="0" aria-label="The entry as JSON">
                     ${JSON.stringify(entry, null, 2)}</pre>
