@@ -7,6 +7,9 @@ from tests.browser.person import Person
 from tests.browser.stores import ids_of, remember
 from tests.support.server import Client
 
+AT_ONCE = 50
+"""So many entries the page asks for at once."""
+
 
 def tier_of(store: Client, entry_id: str) -> str:
     tier: str = store("getEntry", id=entry_id)["entry"].get("curationTier", "provisional")
@@ -53,6 +56,20 @@ def test_a_judgement_can_be_taken_back(admin: Person, store: Client) -> None:
 
     shown(admin, "Hasty")
     assert tier_of(store, entry_id) == "provisional"
+
+
+def test_a_long_queue_is_skipped_through_to_its_end(admin: Person, store: Client) -> None:
+    for number in range(AT_ONCE + 1):
+        remember(store, f"Provisional {number:02}")
+    admin.visit("Review")
+
+    for number in range(AT_ONCE + 1):
+        expect(admin.page.get_by_role("heading", level=2)).to_have_text(f"Provisional {number:02}")
+        admin.page.keyboard.press("s")
+
+    admin.reads(f"You skipped {AT_ONCE + 1}")
+    admin.press("Look again")
+    expect(admin.page.get_by_role("heading", level=2)).to_have_text("Provisional 00")
 
 
 def test_what_is_skipped_stays_in_the_queue(admin: Person, store: Client) -> None:

@@ -77,8 +77,8 @@ async function find(project, query) {
     }
     const page = { size: PAGE_SIZE, cursor: query.cursor || undefined };
     const request = { filter, sort: query.sort || undefined, page };
-    const { items, nextCursor, flags = {} } = await api.command(project, "listEntries", request);
-    return { results: items.map((entry) => ({ entry, flags: flags[entry.id] })), nextCursor };
+    const { items, nextCursor } = await api.command(project, "listEntries", request);
+    return { results: items.map((entry) => ({ entry })), nextCursor };
 }
 
 function aboutOf(data, query) {

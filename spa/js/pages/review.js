@@ -6,38 +6,55 @@ import { useKeys } from "../keys.js";
 import { useLoaded } from "../loading.js";
 import { hrefOf, place, setQuery } from "../router.js";
 import { countWaiting } from "../waiting.js";
-import { html, useState } from "../view.js";
+import { html, useEffect, useState } from "../view.js";
 import { EntryBody } from "../parts/entry_body.js";
 import { EntryEditor } from "../parts/entry_editor.js";
 import { FlagChip } from "../parts/entry_list.js";
 import { Icon } from "../parts/icon.js";
 import { Card, Kind, PageHead, Time } from "../parts/pieces.js";
-import { Empty, Loaded } from "../parts/states.js";
+import { Empty, Loaded, Loading } from "../parts/states.js";
 import { complain, say } from "../parts/toasts.js";
 
 const AT_ONCE = 50;
 
 export function Review({ project }) {
+    return html`<${PageHead} title="Review"
+        about="What was written and nobody has vouched for yet, the oldest first." />
+    <${Queue} key=${project} project=${project} />`;
+}
+
+function Queue({ project }) {
+    const [cursor, setCursor] = useState(undefined);
     const queue = useLoaded(() => api.command(project, "listEntries", {
-        filter: { tiers: ["provisional"] }, sort: "created", page: { size: AT_ONCE },
-    }), [project]);
+        filter: { tiers: ["provisional"] }, sort: "created", page: { size: AT_ONCE, cursor },
+    }), [cursor]);
     const judged = () => {
         queue.reload();
         countWaiting(project);
     };
     const [skipped, setSkipped] = useState(new Set());
     const skip = (id) => setSkipped((before) => new Set(before).add(id));
-    return html`<${PageHead} title="Review"
-        about="What was written and nobody has vouched for yet, the oldest first." />
-    <${Loaded} from=${queue} what="Loading the queue">${({ items, nextCursor, flags = {} }) => {
-        const waiting = items.filter(({ id }) => !skipped.has(id));
-        return waiting.length === 0
-            ? html`<${Done} skipped=${skipped.size} hasMore=${nextCursor}
-                again=${() => { setSkipped(new Set()); queue.reload(); }} />`
-            : html`<${Candidate} key=${waiting[0].id} project=${project} id=${waiting[0].id}
-                flags=${flags[waiting[0].id] ?? []}
-                left=${`${waiting.length}${nextCursor ? " or more" : ""} to review`} onDone=${judged}
-                    onSkip=${() => skip(waiting[0].id)} />`;
+    const again = () => {
+        setSkipped(new Set());
+        setCursor(undefined);
+        queue.reload();
+    };
+    const waiting = (queue.data?.items ?? []).filter(({ id }) => !skipped.has(id));
+    const next = queue.data?.nextCursor;
+    const isThrough = !queue.isLoading && waiting.length === 0;
+    useEffect(() => {
+        if (isThrough && next) {
+            setCursor(next);
+        }
+    }, [isThrough, next]);
+    return html`<${Loaded} from=${queue} what="Loading the queue">${() => {
+        if (waiting.length === 0) {
+            return next ? html`<${Loading} what="Loading the queue" />`
+                : html`<${Done} skipped=${skipped.size} again=${again} />`;
+        }
+        const [{ id }] = waiting;
+        return html`<${Candidate} key=${id} project=${project} id=${id} onDone=${judged} onSkip=${() => skip(id)}
+            left=${`${waiting.length}${next ? " or more" : ""} to review`} />`;
     }}</${Loaded}>`;
 }
 
@@ -51,12 +68,12 @@ function Done({ skipped, again }) {
     </${Empty}></${Card}>`;
 }
 
-function Candidate({ project, id, flags, left, onDone, onSkip }) {
+function Candidate({ project, id, left, onDone, onSkip }) {
     const loaded = useLoaded(() => getEntry(project, id), [id]);
     // The editor stays until the new version is there: a quick key would judge the old one.
     const saved = () => loaded.reload().then(() => setQuery({ edit: "" }, { replace: true }));
     return html`<${Loaded} from=${loaded} what="Loading the entry">
-        ${({ entry, version }) => html`<${Card} isFlush>
+        ${({ entry, version, flags = [] }) => html`<${Card} isFlush>
             ${place.value.query.edit === "yes"
                 ? html`<${EntryEditor} project=${project} entry=${entry} version=${version}
                     onSaved=${saved}

@@ -12,6 +12,7 @@ import { EntryBody, Value } from "./entry_body.js";
 import { EntryEditor } from "./entry_editor.js";
 import { EntryHistory } from "./entry_history.js";
 import { EntryLinks } from "./entry_links.js";
+import { FlagChip } from "./entry_list.js";
 import { FormDialog } from "./dialog.js";
 import { Icon } from "./icon.js";
 import { MoveDialog, placesFor } from "./move_dialog.js";
@@ -32,17 +33,17 @@ export function EntryPanel({ project, id, isEditing, onChange }) {
     };
     return html`<aside class="panel" aria-label="Entry"><${Card} isFlush>
         <${Loaded} from=${loaded} what="Loading the entry">
-            ${({ entry, version }) => (isEditing
+            ${({ entry, version, flags }) => (isEditing
                 ? html`<${EntryEditor} key=${`${id}-edit`} project=${project} entry=${entry} version=${version}
                     onSaved=${() => { setQuery({ edit: "" }, { replace: true }); changed(); }}
                     onCancel=${() => setQuery({ edit: "" })} />`
-                : html`<${EntryView} key=${id} entry=${entry} version=${version} onChange=${changed}
+                : html`<${EntryView} key=${id} entry=${entry} version=${version} flags=${flags} onChange=${changed}
                     onRemoved=${() => { close(); onChange(); }} />`)}
         </${Loaded}>
     </${Card}></aside>`;
 }
 
-function EntryView({ entry, version, onChange, onRemoved }) {
+function EntryView({ entry, version, flags = [], onChange, onRemoved }) {
     const [tab, setTab] = useState("details");
     const seesHistory = isAtLeast(tierIn(projectOf(entry.id)), "curator");
     const past = seesHistory ? [["history", "History"]] : [];
@@ -58,6 +59,7 @@ function EntryView({ entry, version, onChange, onRemoved }) {
                 ${entry.isPermanent && html`<span class="chip canonical"><${Icon} name="lock" />permanent</span>`}
                 ${entry.ttlUtc && !entry.isPermanent
                     && html`<span class="chip warn">ends <${Time} utc=${entry.ttlUtc} /></span>`}
+                ${flags.map((flag) => html`<${FlagChip} key=${flag} flag=${flag} />`)}
             </div>
             <${EntryBody} entry=${entry} />
             <${Tabs} label="About this entry" tabs=${tabs} chosen=${tab} onPick=${setTab} />
