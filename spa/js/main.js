@@ -25,16 +25,17 @@ function Signed() {
     const pages = pagesFor({ isAdmin: isAdmin.value, may: (least) => mayIn(project, least) });
     const page = pages.find(({ name }) => name === (wanted || "overview"));
     const isComplete = !page?.least || path[0] === project;
+    const isElsewhere = page?.least && path[0] && !isComplete;
     useEffect(() => {
         remember(project);
-        if (page && !isComplete) {
+        if (page && !isComplete && !isElsewhere) {
             go(page.name, [project, ...path.slice(1)], place.value.query, { replace: true });
         }
     });
     return html`<${Frame} page=${page?.name} project=${project}>
-        ${page
+        ${page && !isElsewhere
             ? isComplete && html`<${Lazy} key=${page.name} load=${page.load} project=${project} />`
-            : html`<${NoPage} />`}
+            : html`<${NoPage} isElsewhere=${isElsewhere} />`}
     </${Frame}>`;
 }
 
@@ -57,9 +58,11 @@ function Lazy({ load, project }) {
     return Component ? html`<${Component} project=${project} />` : html`<${Loading} />`;
 }
 
-function NoPage() {
-    return html`<${Empty} icon="question-circle" title="There is no such page for you">
-        <p>It may need a higher tier than yours. <a href=${hrefOf("overview")}>Go to the overview</a></p>
+function NoPage({ isElsewhere }) {
+    const title = isElsewhere ? "There is no such project for you" : "There is no such page for you";
+    const why = isElsewhere ? "It may be closed to you, or gone." : "It may need a higher tier than yours.";
+    return html`<${Empty} icon="question-circle" title=${title}>
+        <p>${why} <a href=${hrefOf("overview")}>Go to the overview</a></p>
     </${Empty}>`;
 }
 

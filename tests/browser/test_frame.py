@@ -81,6 +81,18 @@ def test_the_address_of_a_page_that_is_not_for_one_says_so(people: People) -> No
     person.reads("There is no such page for you")
 
 
+@pytest.mark.parametrize("project", ["closed", "nonsense"])
+def test_a_project_that_is_not_open_is_not_replaced_by_another_one(
+    people: People, project: str
+) -> None:
+    person = people.signed_in("reader")
+
+    person.open(f"#/entries/{project}?q=secret")
+
+    person.reads("There is no such project for you")
+    assert person.page.url.endswith(f"#/entries/{project}?q=secret")
+
+
 def test_the_theme_is_the_systems_until_one_is_chosen(people: People) -> None:
     person = people.signed_in(dark=True)
     root = person.page.locator("html")

@@ -41,12 +41,12 @@ export function Entries({ project }) {
         found.reload();
     };
     useListKeys(found.data?.results ?? [], query, mayWrite);
-    const isOpen = Boolean(query.id || query.new || query.copy);
+    const isNew = mayWrite && !query.id && Boolean(query.new || query.copy);
     return html`<${PageHead} title="Entries" about=${aboutOf(found.data, query)}>
         ${mayWrite && html`<button class="btn btn-primary" onClick=${() => setQuery({ new: "note", id: "", copy: "" })}>
             <${Icon} name="plus-lg" /><span>New entry</span></button>`}
     </${PageHead}>
-    <div class=${`split ${isOpen ? "open" : ""}`}>
+    <div class=${`split ${query.id || isNew ? "open" : ""}`}>
         <div class="split-list stack-sm">
             <${SearchBox} query=${query} />
             <${EntryFilters} query=${query} />
@@ -64,7 +64,7 @@ export function Entries({ project }) {
         </div>
         ${query.id && html`<${EntryPanel} key=${query.id} project=${project} id=${query.id}
             isEditing=${query.edit === "yes"} onChange=${done} />`}
-        ${!query.id && (query.new || query.copy) && html`<${NewEntry} key=${query.copy ?? "new"} project=${project}
+        ${isNew && html`<${NewEntry} key=${query.copy ?? "new"} project=${project}
             query=${query} onSaved=${found.reload} />`}
     </div>`;
 }

@@ -26,7 +26,7 @@ function Row({ result, project, isCurrent, isSelected, onSelect }) {
         <span class="above">${onSelect && !isForeign
             ? html`<input type="checkbox" class="form-check-input" checked=${isSelected}
                 aria-label=${`Select ${entry.title}`} onChange=${() => onSelect(entry.id)} />`
-            : html`<${Icon} name="link-45deg" />`}</span>
+            : isForeign && html`<${Icon} name="link-45deg" />`}</span>
         <div>
             <a class="row-title" href=${hrefToEntry(project, entry.id)} data-entry=${entry.id}>${entry.title}</a>
             ${snippet && html`<div class="row-sub">${markedPieces(snippet).map(

@@ -33,7 +33,7 @@ export function EntryPanel({ project, id, isEditing, onChange }) {
     };
     return html`<aside class="panel" aria-label="Entry"><${Card} isFlush>
         <${Loaded} from=${loaded} what="Loading the entry">
-            ${({ entry, version, flags }) => (isEditing
+            ${({ entry, version, flags }) => (isEditing && mayEdit(tierIn(projectOf(id)), entry)
                 ? html`<${EntryEditor} key=${`${id}-edit`} project=${project} entry=${entry} version=${version}
                     onSaved=${() => { setQuery({ edit: "" }, { replace: true }); changed(); }}
                     onCancel=${() => setQuery({ edit: "" })} />`
