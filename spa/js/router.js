@@ -1,5 +1,6 @@
 // The address is the state: what follows `#` names the page, its subject, and its filters.
 
+import { giveUp, hasUnsaved } from "./unsaved.js";
 import { signal } from "./view.js";
 
 /** Return the place that a fragment names: `#/entries/projA?q=x` → page, path, query. */
@@ -27,22 +28,39 @@ export function setupTokenOf(fragment) {
 
 /** The place that is shown now. */
 export const place = signal(parsePlace(""));
+/** Where somebody wants to go while something is not saved, as a fragment, or null. */
+export const wanted = signal(null);
+
+let shown = "";
 
 /** Follow the address from now on. */
 export function startRouting() {
-    const follow = () => {
-        place.value = parsePlace(location.hash);
-    };
-    addEventListener("hashchange", follow);
-    follow();
+    addEventListener("hashchange", () => {
+        if (hasUnsaved() && location.hash !== shown) {
+            wanted.value = location.hash;
+            history.pushState(null, "", shown);
+        } else {
+            show(location.hash);
+        }
+    });
+    addEventListener("beforeunload", (event) => hasUnsaved() && event.preventDefault());
+    show(location.hash);
+}
+
+/** Leave what is not saved and go where somebody wanted to. */
+export function leave() {
+    giveUp();
+    location.hash = wanted.peek();
 }
 
 /** Go to a place; with `replace` the one before is not kept for the way back. */
 export function go(page, path, query, { replace = false } = {}) {
     const href = hrefOf(page, path, query);
-    if (replace) {
+    if (hasUnsaved() && href !== shown) {
+        wanted.value = href;
+    } else if (replace) {
         history.replaceState(null, "", href);
-        place.value = parsePlace(href);
+        show(href);
     } else {
         location.hash = href;
     }
@@ -52,6 +70,11 @@ export function go(page, path, query, { replace = false } = {}) {
 export function setQuery(changes, options) {
     const { page, path, query } = place.peek();
     go(page, path, { ...query, ...changes }, options);
+}
+
+function show(fragment) {
+    shown = fragment;
+    place.value = parsePlace(fragment);
 }
 
 function split(text, mark) {

@@ -4,6 +4,7 @@ import * as api from "../api.js";
 import { parseUnified } from "../line_diff.js";
 import { useLoaded } from "../loading.js";
 import { refresh } from "../session.js";
+import { useUnsaved } from "../unsaved.js";
 import { html, useEffect, useRef, useState } from "../view.js";
 import { CodeEditor } from "../parts/code_editor.js";
 import { Diff } from "../parts/diff.js";
@@ -29,6 +30,7 @@ function Editor({ config, onSaved }) {
     const [isComparing, setComparing] = useState(false);
     useCheck(text, text !== config.text, setCheck);
     const isChanged = text !== config.text;
+    useUnsaved(isChanged);
     const error = isChanged ? check?.error : config.error;
     const warnings = isChanged ? check?.warnings ?? [] : config.warnings;
     const save = async () => {

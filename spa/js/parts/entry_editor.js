@@ -6,6 +6,7 @@ import { faultsOf, pathOfField } from "../entry_schema.js";
 import { parseJson, placeOf } from "../json_places.js";
 import { diffLines } from "../line_diff.js";
 import { useLoaded } from "../loading.js";
+import { useUnsaved } from "../unsaved.js";
 import { html, useState } from "../view.js";
 import { CodeEditor } from "./code_editor.js";
 import { Diff } from "./diff.js";
@@ -34,6 +35,7 @@ function Editor({ schema, project, entry, version, onSaved, onCancel }) {
     const [isBusy, setBusy] = useState(false);
     const isJson = text !== null;
     const parsed = isJson ? parseJson(text) : { value: draft };
+    const release = useUnsaved((text ?? pretty(draft)) !== pretty(entry));
 
     const change = (next) => {
         setDraft(next);
@@ -57,6 +59,7 @@ function Editor({ schema, project, entry, version, onSaved, onCancel }) {
         try {
             const answer = await api.command(project, "upsertEntry", { entry: cleaned(parsed.value), ifVersion });
             sayWhatBecame(answer);
+            release();
             onSaved(answer.id);
         } catch (error) {
             const theirs = error.code === "conflict" && entry.id
@@ -66,6 +69,10 @@ function Editor({ schema, project, entry, version, onSaved, onCancel }) {
             setFaults(error.details.field ? [{ path: pathOfField(error.details.field), message: error.message }] : []);
         }
         setBusy(false);
+    };
+    const cancel = () => {
+        release();
+        onCancel();
     };
     const takeTheirs = () => {
         setDraft(refusal.theirs.entry);
@@ -85,7 +92,7 @@ function Editor({ schema, project, entry, version, onSaved, onCancel }) {
                 onClick=${() => (isJson ? toForm() : setText(pretty(draft)))}>
                 <${Icon} name=${isJson ? "list" : "braces"} /><span>${isJson ? "Form" : "JSON"}</span>
             </button>
-            <button class="btn btn-quiet btn-sm" type="button" onClick=${onCancel}>Cancel</button>
+            <button class="btn btn-quiet btn-sm" type="button" onClick=${cancel}>Cancel</button>
             <button class="btn btn-primary btn-sm" disabled=${isBusy}>${isBusy ? "Saving…" : "Save"}</button>
         </div>
         <div class="card-in stack-sm">

@@ -1,7 +1,7 @@
 // The frame around every page: the menu, who is signed in, the theme, the keys help.
 
 import { hrefOfPage, PAGES, pagesFor } from "../pages.js";
-import { go, hrefOf } from "../router.js";
+import { go, hrefOf, leave, wanted } from "../router.js";
 import { isAdmin, mayIn, projects, session, signOut } from "../session.js";
 import { choose, theme, THEMES } from "../theme.js";
 import { count } from "../formatting.js";
@@ -9,6 +9,7 @@ import { useKeys } from "../keys.js";
 import { useEvery } from "../loading.js";
 import { countWaiting, waiting } from "../waiting.js";
 import { html, useEffect, useRef, useState } from "../view.js";
+import { FormDialog } from "./dialog.js";
 import { Icon } from "./icon.js";
 import { KeysHelp } from "./keys_help.js";
 import { AccessChip, Select } from "./pieces.js";
@@ -45,6 +46,10 @@ export function Frame({ page, project, children }) {
             <main class="content" id="main" tabindex="-1">${children}</main>
         </div>
         ${isHelpOpen && html`<${KeysHelp} onClose=${() => setHelpOpen(false)} />`}
+        ${wanted.value !== null && html`<${FormDialog} title="Leave without saving?" label="Leave" isDangerous
+            submit=${leave} onClose=${() => { wanted.value = null; }}>
+            <p class="mb-0">What you typed here is not saved yet.</p>
+        </${FormDialog}>`}
         <${Toasts} />
     </div>`;
 }
