@@ -4,13 +4,15 @@ import json
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Locator, expect
+from playwright.sync_api import Locator, Route, expect
 
 from tests.browser.conftest import People
 from tests.browser.person import Person
 from tests.browser.stores import ids_of, lacks_markup, remember
 from tests.support.server import Client
 
+BATCH = 200
+"""So many entries go into one request of an import."""
 MARKUP = "<img src=x onerror=document.title='owned'>"
 
 
@@ -58,6 +60,28 @@ def test_a_file_is_tried_first_and_then_stored_with_a_report(
     expect(report(writer)).to_have_text("Found3 memoriesStored1There already1Refused2")
     assert sorted(ids_of(store)) == ["projA:fresh", "projA:known"]
     assert store("getEntry", id="known")["entry"]["body"]["statement"] == "Known is so"
+
+
+def test_an_import_that_breaks_off_says_what_is_stored_already(
+    admin: Person, store: Client, tmp_path: Path
+) -> None:
+    admin.expects("ERR_FAILED")
+    file = tmp_path / "memories.jsonl"
+    lines = [{"kind": "note", "body": f"number {number}"} for number in range(BATCH + 1)]
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    admin.open("#/transfer/projA")
+    batches: list[Route] = []
+
+    def let_one_pass(route: Route) -> None:
+        batches.append(route)
+        _ = route.continue_() if len(batches) == 1 else route.abort()
+
+    admin.page.route("**/bulkImport", let_one_pass)
+    choose(admin, file)
+    admin.press("Import")
+
+    admin.reads(f"{BATCH} entries had been stored by then")
+    assert store("stats")["entries"] == BATCH
 
 
 def test_what_is_there_is_replaced_only_when_that_is_asked_for(

@@ -1,13 +1,13 @@
 // Bring memories of files into a project: looked at first, then stored, with a report.
 
 import * as api from "../api.js";
-import { size } from "../formatting.js";
+import { plural, size } from "../formatting.js";
 import { batchesOf, emptyReport, formatOf, withAnswer, withFault } from "../importing.js";
 import { html, useEffect, useRef, useState } from "../view.js";
 import { Icon } from "./icon.js";
 import { ImportReport } from "./import_report.js";
 import { Card, Check, Field, Select } from "./pieces.js";
-import { Failed } from "./states.js";
+import { Failed, Notice } from "./states.js";
 
 const FORMATS = [
     ["jsonl", "JSON lines, as in entries.jsonl"], ["json", "JSON export"], ["markdown", "Markdown, a file each"],
@@ -34,13 +34,17 @@ export function ImportCard({ project }) {
         setOptions({ ...options, format: chosen.length ? formatOf(chosen[0].name, options.format) : options.format });
     };
     const run = async (dryRun) => {
-        const tell = (report) => !isOver.current && setState({ ...report, dryRun, isBusy: true });
+        let kept = 0;
+        const tell = (report) => {
+            kept = dryRun ? 0 : report.stored + report.replaced;
+            return !isOver.current && setState({ ...report, dryRun, isBusy: true });
+        };
         tell({ ...emptyReport(), done: 0, total: 0 });
         try {
             const report = await bringIn(project, files, { ...options, dryRun }, tell);
             setState({ ...report, dryRun });
         } catch (error) {
-            setState({ error });
+            setState({ error, kept });
         }
     };
     const isReady = files.length > 0 && !state?.isBusy;
@@ -68,7 +72,10 @@ export function ImportCard({ project }) {
                     <${Icon} name="upload" /><span>Import</span></button>
             </div>
             <div role="status">${state && (state.error
-                ? html`<${Failed} error=${state.error} />`
+                ? html`<${Failed} error=${state.error} />
+                ${state.kept > 0 && html`<${Notice} tone="warn" icon="exclamation-triangle">
+                    ${plural(state.kept, "entry", "entries")} had been stored by then, and stay. Import again: what is
+                    there already is left as it is.</${Notice}>`}`
                 : html`<${ImportReport} state=${state} />`)}</div>
         </div>
     </${Card}>`;
