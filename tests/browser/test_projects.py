@@ -84,6 +84,17 @@ def test_a_client_is_connected_with_a_snippet_and_a_live_test(admin: Person) -> 
     admin.reads("It works: the server offers")
 
 
+def test_a_dialog_begins_at_its_first_field_and_says_what_was_copied(admin: Person) -> None:
+    admin.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    admin.open("#/projects")
+    admin.page.get_by_role("button", name="Connect").first.click()
+
+    expect(admin.field("Client")).to_be_focused()
+    admin.press("Copy snippet")
+    expect(admin.dialog()).to_contain_text("Copied.")
+    assert "claude mcp add" in admin.page.evaluate("navigator.clipboard.readText()")
+
+
 def test_whoever_is_no_admin_connects_but_changes_nothing(people: People) -> None:
     person = people.signed_in("reader")
     person.visit("Projects")

@@ -10,8 +10,8 @@ import { CopyButton, Field, Select } from "./pieces.js";
 import { Notice } from "./states.js";
 
 const WAYS = [
-    ["http", "HTTP: the client calls the server"],
-    ["bridge", "qms bridge: a program on the client's machine"],
+    ["http", "HTTP, to this server"],
+    ["bridge", "qms bridge, a program"],
 ];
 
 export function ConnectDialog({ project, onClose }) {
@@ -51,11 +51,14 @@ function KeyField({ value, onChange, label }) {
         }
     };
     return html`<${Field} label="Key for this client" error=${error}
-        hint="It goes into the snippet and nowhere else.">${(field) => html`
+        hint=${isAdmin.value
+            ? "It goes into the snippet and nowhere else. A key made here is yours, with all that you may do: agents"
+                + " are better off with a user of their own."
+            : "It goes into the snippet and nowhere else."}>${(field) => html`
         <div class="d-flex gap-2"><input ...${field} class="form-control mono" autocomplete="off" spellcheck=${false}
             placeholder="qms_…" value=${value}
             onInput=${(event) => onChange(event.target.value)} />
-        ${isAdmin.value && html`<button class="btn btn-quiet flex-none" type="button"
+        ${isAdmin.value && html`<button class="btn btn-quiet flex-shrink-0" type="button"
             onClick=${make}>Make a key</button>`}</div>`}</${Field}>`;
 }
 

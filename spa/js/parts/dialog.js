@@ -4,12 +4,16 @@ import { html, useEffect, useId, useRef, useState } from "../view.js";
 import { Icon } from "./icon.js";
 import { Notice } from "./states.js";
 
+const FIRST_FIELD = ".box-in :is(input, select, textarea):enabled";
+
 export function Dialog({ title, onClose, isWide, children }) {
     const box = useRef(null);
     const label = useId();
     useEffect(() => {
         const before = document.activeElement;
         box.current.showModal();
+        // The browser would choose what stands first, which closes the box again.
+        box.current.querySelector(FIRST_FIELD)?.focus();
         return () => before?.focus?.();
     }, []);
     return html`<dialog class=${isWide ? "box wide" : "box"} ref=${box} aria-labelledby=${label}

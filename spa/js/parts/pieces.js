@@ -3,7 +3,6 @@
 import { ago, moment, words } from "../formatting.js";
 import { html, useEffect, useId, useState } from "../view.js";
 import { Icon, kindIcon } from "./icon.js";
-import { say } from "./toasts.js";
 
 const TYPING_MS = 250;
 const TIER_TONES = { canonical: "canonical", curated: "good", provisional: "" };
@@ -47,18 +46,23 @@ export function Kind({ kind }) {
     return html`<span class="kind"><${Icon} name=${kindIcon(kind)} />${words(kind)}</span>`;
 }
 
+/** Copy a text; what became of it stands beside the button, since a dialog covers messages of the page. */
 export function CopyButton({ text, label = "Copy", isSmall = true }) {
+    const [outcome, setOutcome] = useState("");
+    useEffect(() => setOutcome(""), [text]);
     const copy = async () => {
         try {
             await navigator.clipboard.writeText(text);
-            say("Copied.");
+            setOutcome("Copied.");
         } catch {
-            say("This browser does not let the page copy: select the text and copy it yourself.");
+            setOutcome("This browser does not let the page copy: select the text and copy it yourself.");
         }
     };
-    return html`<button type="button" class=${`btn btn-quiet ${isSmall ? "btn-sm" : ""}`} onClick=${copy}>
-        <${Icon} name="clipboard" /><span>${label}</span>
-    </button>`;
+    return html`<span class="actions">
+        <button type="button" class=${`btn btn-quiet ${isSmall ? "btn-sm" : ""}`} onClick=${copy}>
+            <${Icon} name="clipboard" /><span>${label}</span></button>
+        <span class="small text-soft" role="status">${outcome}</span>
+    </span>`;
 }
 
 /** A labelled field; `children(attributes)` draws the control, `error` stands below it. */
