@@ -14,6 +14,10 @@ import { Tabs } from "../parts/tabs.js";
 import { say } from "../parts/toasts.js";
 
 const SHOWN = 10;
+const REASONS = {
+    stated: "One says that it contradicts the other", negation: "One denies what the other says",
+    value: "They name different values", date: "They name different dates",
+};
 
 export function Disputes({ project }) {
     const isAlike = place.value.query.show === "alike";
@@ -27,7 +31,7 @@ export function Disputes({ project }) {
 
 async function contradicting(project) {
     const { items } = await api.command(project, "listContradictions");
-    return items.map(({ id, otherId, reason }) => ({ a: id, b: otherId, why: words(reason) }));
+    return items.map(({ id, otherId, reason }) => ({ a: id, b: otherId, why: REASONS[reason] ?? words(reason) }));
 }
 
 async function alike(project) {

@@ -6,7 +6,7 @@ import { countFilters, filterOf } from "../filters.js";
 import { plural } from "../formatting.js";
 import { useKeys } from "../keys.js";
 import { useLoaded } from "../loading.js";
-import { place, setQuery } from "../router.js";
+import { hrefOf, place, setQuery } from "../router.js";
 import { mayIn } from "../session.js";
 import { html, useEffect, useRef, useState } from "../view.js";
 import { BulkBar } from "../parts/bulk_bar.js";
@@ -85,7 +85,9 @@ function aboutOf(data, query) {
     if (!data || !query.q) {
         return "What your agents know, and what you want them to know.";
     }
-    return `${plural(data.results.length, "result")}, found ${MODES[data.mode] ?? ""}.`;
+    const number = data.results.length;
+    const results = number < PAGE_SIZE ? plural(number, "result") : `The best ${number} results`;
+    return `${results}, found ${MODES[data.mode] ?? ""}.`;
 }
 
 function SearchBox({ query }) {
@@ -153,7 +155,8 @@ function Nothing({ query, mayWrite }) {
     }
     return html`<${Empty} title="This project has no entries yet">
         <p>${mayWrite
-            ? "Write the first one, or connect an agent and let it remember something."
+            ? html`Write the first one, or <a href=${hrefOf("projects")}>connect an agent</a> and let it remember
+                something.`
             : "Whoever may write here has not done so yet."}</p>
     </${Empty}>`;
 }

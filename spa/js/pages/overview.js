@@ -114,13 +114,15 @@ function Problems({ problems }) {
                 return html`<li class="row-item">
                     <${Icon} name="exclamation-triangle" />
                     <div>
-                        <div class="row-title">${titleOf(problem)}</div>
+                        <strong>${titleOf(problem)}</strong>
                         <div class="row-sub">${whereOf(problem)}${problem.reason}</div>
                     </div>
                     ${isBuilt(fix.page) && html`<a class="above small" href=${fix.href}>${fix.label}</a>`}
                 </li>`;
             })}
         </ul>
+        ${problems.length > SHOWN_PROBLEMS && isAdmin.value && html`<p class="card-in small mb-0">
+            <a href=${hrefOf("problems")}>All ${count(problems.length)} problems</a></p>`}
     </${Card}>`;
 }
 
