@@ -98,10 +98,11 @@ Var HasFormer
 !macroend
 
 ; Runs a step of the installation with the Python below FOLDER; $ExitCode is how it ended.
+; Each value has a space before its quote: a backslash at its end would escape the quote.
 !macro Run FOLDER STEPNAME OPTIONS
   DetailPrint "${STEPNAME}"
   StrCpy $ExitCode ${NOT_STARTED}
-  ExecWait '"${FOLDER}\python\pythonw.exe" ${STEP} ${STEPNAME} --install-dir "$INSTDIR" ${OPTIONS}' $ExitCode
+  ExecWait '"${FOLDER}\python\pythonw.exe" ${STEP} ${STEPNAME} "--install-dir=$INSTDIR " ${OPTIONS}' $ExitCode
 !macroend
 
 Function .onInit
@@ -119,13 +120,13 @@ Section
   SetRegView 64
   Call PutBackWhatWasInterrupted
   Call Unpack
-  !insertmacro Run "$INSTDIR\.new" "prepare" '"--data=$Data"'
+  !insertmacro Run "$INSTDIR\.new" "prepare" '"--data=$Data " "--port=$Port " "--key-file=$KeyFile "'
   ${If} $ExitCode <> 0
     RMDir /r "$INSTDIR\.new"
     Call Fail
   ${EndIf}
   Call MoveNewVersionIn
-  !insertmacro Run "$INSTDIR" "activate" '"--port=$Port" "--key-file=$KeyFile" "--result=$PLUGINSDIR\result.ini"'
+  !insertmacro Run "$INSTDIR" "activate" '"--port=$Port " "--key-file=$KeyFile " "--result=$PLUGINSDIR\result.ini"'
   ${If} $ExitCode <> 0
   ${AndIf} $HasFormer == yes
     Call GoBack
@@ -208,14 +209,15 @@ FunctionEnd
 Function OpenAdminPage
   ReadINIStr $0 "$PLUGINSDIR\result.ini" "result" "url"
   ${If} $0 != ""
-    ExecShell "open" "$0"
+    ; Explorer opens it with the user's own rights; a browser of ours would have those of setup.
+    Exec '"$WINDIR\explorer.exe" "$0"'
   ${EndIf}
 FunctionEnd
 
 Function ShowKey
   ReadINIStr $0 "$PLUGINSDIR\result.ini" "result" "keyFile"
   ${If} $0 != ""
-    Exec 'notepad.exe "$0"'
+    Exec '"$SYSDIR\notepad.exe" "$0"'
   ${EndIf}
 FunctionEnd
 

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import click
 
-from qms.domain.errors import QmsError, invalid
+from qms.domain.errors import QmsError
 from qms.fsio.disk import Disk
 from qms.fsio.lock import read_owner
-from qms.host.installing import health, rights
+from qms.host.installing import handing_over, health, options, rights
 from qms.host.installing.steps import Installation, Surroundings
 from qms.host.installing.steps import purge as purge_data
 from qms.host.service_control import ServiceController
@@ -20,15 +20,13 @@ from qms.runtime.root import LOCK_PLACE
 from qms.telemetry.logs import ConsoleFormatter
 
 LOG_PLACE = Path("logs") / "setup.log"
-KEY_NAME = "QuickMemoryServer admin key.txt"
 _UNEXPECTED = 1
-_LAST_PORT = 65535
 
 log = logging.getLogger(__name__)
 
-_folder_option = click.option(
-    "--install-dir", "folder", required=True, type=click.Path(path_type=Path), metavar="DIR"
-)
+_folder_option = click.option("--install-dir", "folder", required=True, metavar="DIR")
+_port_option = click.option("--port", default="", metavar="N")
+_key_option = click.option("--key-file", default="", metavar="FILE")
 
 
 @click.group()
@@ -39,32 +37,43 @@ def main() -> None:
 @main.command()
 @_folder_option
 @click.option("--data", default="", metavar="DIR")
-def prepare(folder: Path, data: str) -> None:
-    """Stop the former version and copy its data."""
-    installation = _installation(folder)
+@_port_option
+@_key_option
+def prepare(folder: str, data: str, port: str, key_file: str) -> None:
+    """Check the options, stop the former version and copy its data."""
+    installation, data = _installation(folder), options.bare(data)
     with _at_work(installation.data_for(data)):
+        options.port_of(options.bare(port))
+        options.check_key_place(_key_place(key_file), Disk())
         installation.prepare(data)
 
 
 @main.command()
 @_folder_option
-@click.option("--port", default="", metavar="N")
-@click.option("--key-file", default="", metavar="FILE")
+@_port_option
+@_key_option
 @click.option("--result", type=click.Path(path_type=Path), metavar="FILE")
-def activate(folder: Path, port: str, key_file: str, result: Path | None) -> None:
+def activate(folder: str, port: str, key_file: str, result: Path | None) -> None:
     """Settle the data, register the service and start it."""
-    installation = _installation(folder)
+    installation, place = _installation(folder), _key_place(key_file)
     data = installation.data_for()
-    key_place = Path(key_file).absolute() if key_file else Path.home() / KEY_NAME
+    handed: list[Path] = []
+
+    def hand_over(key: str) -> None:
+        handing_over.hand_over(key, place, Disk())
+        handed.append(place)
+
     with _at_work(data):
-        installation.activate(port=_port(port), hand_over=lambda key: _hand_over(key, key_place))
+        installation.activate(port=options.port_of(options.bare(port)), hand_over=hand_over)
         if result is not None:
-            _write_result(result, data, key_place)
+            owner = read_owner(data / LOCK_PLACE)
+            url = owner.url if owner else ""
+            Disk().put(result, handing_over.result(url, handed[0] if handed else None))
 
 
 @main.command()
 @_folder_option
-def resume(folder: Path) -> None:
+def resume(folder: str) -> None:
     """Start the former version again."""
     installation = _installation(folder)
     with _at_work(installation.data_for()):
@@ -74,7 +83,7 @@ def resume(folder: Path) -> None:
 @main.command()
 @_folder_option
 @click.option("--purge", is_flag=True)
-def remove(folder: Path, purge: bool) -> None:
+def remove(folder: str, purge: bool) -> None:
     """Stop and remove the service, and with --purge its data."""
     installation = _installation(folder)
     data = installation.data_for()
@@ -84,7 +93,7 @@ def remove(folder: Path, purge: bool) -> None:
         purge_data(data)
 
 
-def _installation(folder: Path) -> Installation:
+def _installation(folder: str) -> Installation:
     from qms.host.service_manager import WindowsServiceManager
 
     around = Surroundings(
@@ -94,27 +103,11 @@ def _installation(folder: Path) -> Installation:
         clock=lambda: datetime.now(UTC),
         disk=Disk(),
     )
-    return Installation(folder.absolute(), around)
+    return Installation(Path(options.bare(folder)).absolute(), around)
 
 
-def _port(text: str) -> int | None:
-    if text and not (text.isascii() and text.isdigit() and 0 < int(text) <= _LAST_PORT):
-        raise invalid("port", f"{text} is not a port from 1 to {_LAST_PORT}")
-    return int(text) if text else None
-
-
-def _hand_over(key: str, place: Path) -> None:
-    """Put the key where the installing user alone finds it: it is nowhere else."""
-    Disk().put(place, f"{key}\r\n".encode())
-    log.info("admin key handed over", extra={"file": str(place)})
-
-
-def _write_result(target: Path, data: Path, key_place: Path) -> None:
-    """Tell the setup program what its last page offers."""
-    owner = read_owner(data / LOCK_PLACE)
-    values = {"url": owner.url if owner else "", "keyFile": str(key_place)}
-    lines = ["[result]", *(f"{name}={value}" for name, value in values.items()), ""]
-    Disk().put(target, "\r\n".join(lines).encode())
+def _key_place(key_file: str) -> Path:
+    return options.key_place(options.bare(key_file), Path.home())
 
 
 @contextmanager

@@ -14,7 +14,13 @@ import msgspec
 
 from qms.config.new_keys import with_new_keys
 from qms.config.toml_change import put
-from qms.domain.errors import ConflictError, InvalidInputError, NotFoundError, UnavailableError
+from qms.domain.errors import (
+    ConflictError,
+    InvalidInputError,
+    NotFoundError,
+    QmsError,
+    UnavailableError,
+)
 from qms.files.layout import (
     SETTINGS,
     WRITABLE,
@@ -111,17 +117,18 @@ class Installation:
         """Return once the service runs and is well; a new admin's key is handed over before that.
 
         Raises:
-            UnavailableError: it does not run; the data is as it was before.
+            QmsError: it does not run; the data is as it was before an upgrade.
+            OSError: likewise.
         """
         layout = read_layout(self._folder)
         data = data_folder(self._folder, layout)
         copy = self._state().copy
-        key = self._settle_data(data, port)
-        if key is not None:
-            hand_over(key)
         try:
+            key = self._settle_data(data, port)
+            if key is not None:
+                self._hand_over(key, hand_over, is_new=copy is None, data=data)
             self._run_service(data)
-        except UnavailableError:
+        except (QmsError, OSError):
             if copy is not None:
                 self._stop()
                 data_copy.put_back(copy, self._around.disk)
@@ -165,6 +172,17 @@ class Installation:
             template = find_resource(TEMPLATE_NAME).read_text(encoding="utf-8")
             configuration.edit(lambda text: with_new_keys(text, template))
         return key
+
+    def _hand_over(
+        self, key: str, hand_over: Callable[[str], None], *, data: Path, is_new: bool
+    ) -> None:
+        try:
+            hand_over(key)
+        except OSError as error:
+            if is_new:  # else the next attempt would find an admin whose key nobody has
+                self._around.disk.remove(data / SETTINGS)
+            why = f"the admin key cannot be handed over: {error.strerror}"
+            raise UnavailableError(why) from error
 
     def _run_service(self, data: Path) -> None:
         controller = self._around.controller

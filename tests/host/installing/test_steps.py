@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from qms.domain.errors import ConflictError, UnavailableError
+from qms.domain.errors import ConflictError, NotAllowedError, UnavailableError
 from qms.files.layout import Layout, describe, read_layout, write_layout
 from qms.fsio.disk import Disk
 from qms.host.installing.steps import Installation, Surroundings, purge
@@ -152,6 +152,40 @@ def test_an_upgrade_that_is_not_well_puts_the_data_back(installed: Machine) -> N
     assert (installed.folder / "QuickMemoryServer.toml").read_bytes() == before
     installed.installation.resume()
     assert installed.state() is ServiceState.RUNNING
+
+
+def test_an_upgrade_that_windows_refuses_to_register_puts_the_data_back(
+    installed: Machine,
+) -> None:
+    settings = installed.folder / "QuickMemoryServer.toml"
+    without = settings.read_text(encoding="utf-8").replace("logKeep = 5\n", "")
+    settings.write_text(without, encoding="utf-8")
+    installed.unpack("1.1.0")
+    installed.installation.prepare()
+    installed.move_in()
+    installed.services.is_admin = False
+
+    with pytest.raises(NotAllowedError):
+        installed.installation.activate(port=None, hand_over=installed.keys.append)
+
+    assert settings.read_text(encoding="utf-8") == without
+
+
+def test_a_key_that_cannot_be_handed_over_is_made_anew_by_the_next_attempt(
+    machine: Machine,
+) -> None:
+    def refuse(_key: str) -> None:
+        raise OSError(errno.EACCES, "access is denied")
+
+    machine.unpack("1.0.0")
+    machine.installation.prepare()
+    machine.move_in()
+    with pytest.raises(UnavailableError, match="cannot be handed over: access is denied"):
+        machine.installation.activate(port=None, hand_over=refuse)
+
+    machine.set_up("1.0.0")
+
+    assert [key[:4] for key in machine.keys] == ["qms_"]
 
 
 def test_without_room_for_the_copy_the_former_version_goes_on(installed: Machine) -> None:
