@@ -28,8 +28,12 @@ ManifestLongPathAware true
 !define NAME "Quick Memory Server"
 !define SERVICE "QuickMemoryServer"
 !define UNINSTALL_KEY "Software\Microsoft\Windows\CurrentVersion\Uninstall\${SERVICE}"
+!define ADMINISTRATORS "*S-1-5-32-544"
+!define SYSTEM "*S-1-5-18"
+!define USERS "*S-1-5-32-545"
 !define STEP '-m qms.host.installing'
 !define NOT_STARTED 9009
+!define ERROR_ELSEWHERE 4
 !define ERROR_UNWRITABLE 6
 !define ERROR_ROLLED_BACK 8
 
@@ -47,6 +51,7 @@ VIAddVersionKey LegalCopyright "Apache-2.0"
 
 Var Arguments
 Var Data
+Var Listed
 Var Port
 Var KeyFile
 Var ExitCode
@@ -105,6 +110,23 @@ Var HasFormer
   ExecWait '"${FOLDER}\python\pythonw.exe" ${STEP} ${STEPNAME} "--install-dir=$INSTDIR " ${OPTIONS}' $ExitCode
 !macroend
 
+; Asks Windows to end the service until it has: 0 and 1061 mean that it is at it.
+!macro StopService UN
+Function ${UN}StopService
+  ${For} $R0 1 120
+    nsExec::Exec '"$SYSDIR\sc.exe" stop ${SERVICE}'
+    Pop $R1
+    ${If} $R1 != 0
+    ${AndIf} $R1 != 1061
+      ${ExitFor}
+    ${EndIf}
+    Sleep 1000
+  ${Next}
+FunctionEnd
+!macroend
+!insertmacro StopService ""
+!insertmacro StopService "un."
+
 Function .onInit
   InitPluginsDir
   SetRegView 64
@@ -113,14 +135,16 @@ Function .onInit
   ${GetOptions} $Arguments "/DATA=" $Data
   ${GetOptions} $Arguments "/PORT=" $Port
   ${GetOptions} $Arguments "/KEYFILE=" $KeyFile
+  ReadRegStr $Listed HKLM "${UNINSTALL_KEY}" "InstallLocation"
   ClearErrors
 FunctionEnd
 
 Section
   SetRegView 64
+  Call Protect
   Call PutBackWhatWasInterrupted
   Call Unpack
-  !insertmacro Run "$INSTDIR\.new" "prepare" '"--data=$Data " "--port=$Port " "--key-file=$KeyFile "'
+  !insertmacro Run "$INSTDIR\.new" "prepare" '"--listed=$Listed " "--data=$Data " "--port=$Port " "--key-file=$KeyFile "'
   ${If} $ExitCode <> 0
     RMDir /r "$INSTDIR\.new"
     Call Fail
@@ -139,10 +163,37 @@ Section
   ${EndIf}
 SectionEnd
 
+; Outside of Program Files everybody may change what is new in a folder, and what is in this one is
+; run by administrators and by the service. A folder with other things is refused later on.
+Function Protect
+  ${DirState} "$INSTDIR" $0
+  ${If} $0 <> 1
+  ${OrIf} ${FileExists} "$INSTDIR\layout.json"
+    CreateDirectory "$INSTDIR"
+    nsExec::Exec '"$SYSDIR\icacls.exe" "$INSTDIR" /setowner ${ADMINISTRATORS} /Q'
+    Pop $0
+    nsExec::Exec '"$SYSDIR\icacls.exe" "$INSTDIR" /inheritance:r /grant:r ${ADMINISTRATORS}:(OI)(CI)F ${SYSTEM}:(OI)(CI)F ${USERS}:(OI)(CI)RX /Q'
+    Pop $0
+  ${EndIf}
+FunctionEnd
+
+; An earlier setup was cut off. What it had set aside is all there is of the former version.
 Function PutBackWhatWasInterrupted
-  !insertmacro ForEachPart MoveBack
-  RMDir /r "$INSTDIR\.old"
+  ${If} ${FileExists} "$INSTDIR\.old"
+    Call StopService
+    Call PutBack
+    ${If} ${FileExists} "$INSTDIR\.old"
+      StrCpy $ExitCode ${ERROR_UNWRITABLE}
+      Call Fail
+    ${EndIf}
+  ${EndIf}
   RMDir /r "$INSTDIR\.new"
+FunctionEnd
+
+; Leaves .old where it is if something in it could not be moved: the next setup tries again.
+Function PutBack
+  !insertmacro ForEachPart MoveBack
+  RMDir "$INSTDIR\.old"
 FunctionEnd
 
 Function Unpack
@@ -166,22 +217,20 @@ Function MoveNewVersionIn
   !insertmacro ForEachPart MoveIn
   ${If} ${Errors}
     ; Somebody uses a file of the former version.
-    !insertmacro ForEachPart MoveBack
+    Call PutBack
     StrCpy $ExitCode ${ERROR_UNWRITABLE}
     ${If} $HasFormer == yes
       !insertmacro Run "$INSTDIR" "resume" ""
       StrCpy $ExitCode ${ERROR_ROLLED_BACK}
     ${EndIf}
-    RMDir /r "$INSTDIR\.old"
     RMDir /r "$INSTDIR\.new"
     Call Fail
   ${EndIf}
 FunctionEnd
 
 Function GoBack
-  !insertmacro ForEachPart MoveBack
+  Call PutBack
   !insertmacro Run "$INSTDIR" "resume" ""
-  RMDir /r "$INSTDIR\.old"
   RMDir /r "$INSTDIR\.new"
   StrCpy $ExitCode ${ERROR_ROLLED_BACK}
   Call Fail
@@ -223,6 +272,13 @@ FunctionEnd
 
 Section Uninstall
   SetRegView 64
+  ${IfNot} ${FileExists} "$INSTDIR\layout.json"
+  ${AndIfNot} ${FileExists} "$INSTDIR\QuickMemoryServer.exe"
+    ; Somebody has copied this program: what is in this folder is not ours.
+    StrCpy $ExitCode ${ERROR_ELSEWHERE}
+    StrCpy $0 "${NAME} is not installed in $INSTDIR."
+    Call un.Fail
+  ${EndIf}
   ${GetParameters} $Arguments
   ClearErrors
   ${GetOptions} $Arguments "/PURGE" $0
@@ -230,18 +286,24 @@ Section Uninstall
     StrCpy $0 ""
   ${Else}
     StrCpy $0 "--purge"
+    MessageBox MB_YESNO|MB_ICONEXCLAMATION|MB_DEFBUTTON2 "Remove all memories, backups and the configuration for good?" /SD IDYES IDYES +2
+    Abort
   ${EndIf}
   !insertmacro Run "$INSTDIR" "remove" "$0"
-  ${If} $ExitCode = ${NOT_STARTED}
+  ${If} $ExitCode = 1
+  ${OrIf} $ExitCode < 0
+  ${OrIf} $ExitCode > ${ERROR_ROLLED_BACK}
     ; The private Python is damaged: Windows can forget the service without it.
-    ExecWait '"$SYSDIR\sc.exe" stop ${SERVICE}'
-    ExecWait '"$SYSDIR\sc.exe" delete ${SERVICE}'
+    Call un.StopService
+    nsExec::Exec '"$SYSDIR\sc.exe" delete ${SERVICE}'
+    Pop $R1
     StrCpy $ExitCode 0
-  ${EndIf}
-  ${If} $ExitCode <> 0
-    SetErrorLevel $ExitCode
-    MessageBox MB_OK|MB_ICONSTOP "The service could not be stopped and removed (code $ExitCode)." /SD IDOK
-    Quit
+    ${If} $0 != ""
+      StrCpy $ExitCode ${ERROR_UNWRITABLE}
+    ${EndIf}
+  ${ElseIf} $ExitCode <> 0
+    StrCpy $0 "The service could not be stopped and removed, or the data not be removed (code $ExitCode): see logs\setup.log."
+    Call un.Fail
   ${EndIf}
   !insertmacro ForEachPart RemovePart
   RMDir /r "$INSTDIR\.old"
@@ -249,4 +311,14 @@ Section Uninstall
   Delete "$INSTDIR\uninstall.exe"
   RMDir "$INSTDIR"
   DeleteRegKey HKLM "${UNINSTALL_KEY}"
+  ${If} $ExitCode <> 0
+    StrCpy $0 "The program is removed. It was damaged and could not remove the data: delete the folder yourself."
+    Call un.Fail
+  ${EndIf}
 SectionEnd
+
+Function un.Fail
+  SetErrorLevel $ExitCode
+  MessageBox MB_OK|MB_ICONSTOP $0 /SD IDOK
+  Quit
+FunctionEnd

@@ -10,6 +10,7 @@ import msgspec
 from qms.cli import output
 from qms.cli.reporting import reporting
 from qms.domain.errors import InvalidInputError, NotFoundError, UnavailableError
+from qms.host.installing.places import check_own
 from qms.host.service_control import (
     ServiceController,
     ServiceSpec,
@@ -59,8 +60,10 @@ def install(root: str | None, account: str | None, password_stdin: bool, as_json
     """
     with reporting(as_json=as_json):
         system = _system()
+        place = Path(root).expanduser().absolute() if root else system.default_root
+        check_own(place, "--root")
         spec = ServiceSpec(
-            root=Path(root).expanduser().absolute() if root else system.default_root,
+            root=place,
             executable=system.executable,
             account=account or "",
             password=_password() if password_stdin else "",

@@ -128,6 +128,12 @@ class WindowsServiceManager:
                 if error.winerror != winerror.ERROR_SERVICE_NOT_ACTIVE:
                     raise _as_ours(error) from error
 
+    def set_restarts(self, wanted: bool) -> None:
+        """Have the service started again when it fails, or left as it is."""
+        access = win32service.SERVICE_CHANGE_CONFIG | win32service.SERVICE_START
+        with self._opened(access) as service:
+            _set(service, win32service.SERVICE_CONFIG_FAILURE_ACTIONS, _failure_actions(wanted))
+
     @contextlib.contextmanager
     def _opened(self, access: int) -> Iterator[Any]:
         with _manager(win32service.SC_MANAGER_CONNECT) as manager:
@@ -187,28 +193,33 @@ def _ending(system_code: int, own_code: int) -> tuple[int | None, str | None]:
 
 def _configure(service: Any) -> None:
     """Set what makes the service a good neighbour; none of it is needed to run."""
-    restarts = [(win32service.SC_ACTION_RESTART, delay) for delay in RESTARTS_AFTER_MS]
     wanted: list[tuple[int, Any]] = [
         (win32service.SERVICE_CONFIG_DESCRIPTION, DESCRIPTION),
         (win32service.SERVICE_CONFIG_DELAYED_AUTO_START_INFO, True),
-        (
-            win32service.SERVICE_CONFIG_FAILURE_ACTIONS,
-            {
-                "ResetPeriod": FORGIVEN_AFTER_S,
-                "RebootMsg": "",
-                "Command": "",
-                "Actions": restarts,
-            },
-        ),
+        (win32service.SERVICE_CONFIG_FAILURE_ACTIONS, _failure_actions(True)),
         (win32service.SERVICE_CONFIG_FAILURE_ACTIONS_FLAG, True),
         (win32service.SERVICE_CONFIG_PRESHUTDOWN_INFO, PRESHUTDOWN_MS),
         (win32service.SERVICE_CONFIG_SERVICE_SID_INFO, win32service.SERVICE_SID_TYPE_UNRESTRICTED),
     ]
     for level, value in wanted:
-        try:
-            win32service.ChangeServiceConfig2(service, level, value)
-        except win32service.error as error:
-            log.info("not configured", extra={"level": level, "error": error.winerror})
+        _set(service, level, value)
+
+
+def _failure_actions(restarts: bool) -> dict[str, Any]:
+    actions = [(win32service.SC_ACTION_RESTART, delay) for delay in RESTARTS_AFTER_MS]
+    return {
+        "ResetPeriod": FORGIVEN_AFTER_S,
+        "RebootMsg": "",
+        "Command": "",
+        "Actions": actions if restarts else [(win32service.SC_ACTION_NONE, 0)],
+    }
+
+
+def _set(service: Any, level: int, value: Any) -> None:
+    try:
+        win32service.ChangeServiceConfig2(service, level, value)
+    except win32service.error as error:
+        log.info("not configured", extra={"level": level, "error": error.winerror})
 
 
 @contextlib.contextmanager

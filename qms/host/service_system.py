@@ -9,8 +9,8 @@ import msgspec
 import platformdirs
 
 from qms.domain.errors import InvalidInputError, UnavailableError
+from qms.host.installing import rights
 from qms.host.service_control import SERVICE_NAME, ServiceController, ServiceManager
-from qms.host.system_command import run
 
 LAUNCHER_NAME = f"{SERVICE_NAME}.exe"
 
@@ -81,7 +81,7 @@ def windows_program(executable: Path, *, is_virtual: bool) -> tuple[str, ...]:
 
 
 def _grant(root: Path, account: str) -> None:
-    """Let an account of Windows change everything in a root."""
-    ran = run(["icacls", str(root), "/grant", f"{account}:(OI)(CI)M", "/T", "/Q"])
-    if ran.exit_code:
-        raise UnavailableError(f"icacls did not give {root} to {account}: {ran.errors.strip()}")
+    """Let an account of Windows change what is in a root, and nobody else look into it."""
+    rights.make_folders(root)
+    if refused := rights.grant(rights.Wanted(data=root, account=account, is_alone=True)):
+        raise UnavailableError(f"icacls did not give {refused[0]} to {account}")

@@ -58,6 +58,20 @@ def test_a_new_root_gets_an_admin_whose_key_is_shown_once(machine: Machine, tmp_
     assert machine.handed_over == [(root, "own")]
 
 
+def test_a_folder_with_other_things_is_not_taken_and_given_away(
+    machine: Machine, tmp_path: Path
+) -> None:
+    theirs = tmp_path / "theirs"
+    (theirs / "letters").mkdir(parents=True)
+
+    refused = machine("install", "--root", str(theirs))
+
+    assert refused.exit_code == 2
+    assert "holds other things (letters)" in refused.stderr
+    assert machine.handed_over == []
+    assert machine("status").exit_code == 4
+
+
 def test_json_is_the_status_and_the_key_beside_it(machine: Machine) -> None:
     installed = json.loads(machine("install", "--json").stdout)
     running = json.loads(machine("start", "--json").stdout)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from qms.domain.errors import QmsError
+from qms.domain.errors import QmsError, UnavailableError
 from qms.fsio.disk import Disk
 from qms.fsio.lock import read_owner
 from qms.host.installing import handing_over, health, options, rights
@@ -36,16 +36,17 @@ def main() -> None:
 
 @main.command()
 @_folder_option
+@click.option("--listed", default="", metavar="DIR")
 @click.option("--data", default="", metavar="DIR")
 @_port_option
 @_key_option
-def prepare(folder: str, data: str, port: str, key_file: str) -> None:
+def prepare(folder: str, listed: str, data: str, port: str, key_file: str) -> None:
     """Check the options, stop the former version and copy its data."""
     installation, data = _installation(folder), options.bare(data)
     with _at_work(installation.data_for(data)):
         options.port_of(options.bare(port))
         options.check_key_place(_key_place(key_file), Disk())
-        installation.prepare(data)
+        installation.prepare(data, options.bare(listed))
 
 
 @main.command()
@@ -60,7 +61,7 @@ def activate(folder: str, port: str, key_file: str, result: Path | None) -> None
     handed: list[Path] = []
 
     def hand_over(key: str) -> None:
-        handing_over.hand_over(key, place, Disk())
+        handing_over.hand_over(key, place, Disk(), rights.keep_private)
         handed.append(place)
 
     with _at_work(data):
@@ -89,16 +90,19 @@ def remove(folder: str, purge: bool) -> None:
     data = installation.data_for()
     with _at_work(data):
         installation.remove()
-    if purge:
-        purge_data(data)
+    if purge and (left := purge_data(data)):
+        with _at_work(data):  # the log is what was removed first
+            raise UnavailableError(f"{', '.join(left)} cannot be removed: somebody uses it")
 
 
 def _installation(folder: str) -> Installation:
     from qms.host.service_manager import WindowsServiceManager
 
+    manager = WindowsServiceManager()
     around = Surroundings(
-        controller=ServiceController(WindowsServiceManager()),
+        controller=ServiceController(manager),
         grant=rights.grant,
+        set_restarts=manager.set_restarts,
         is_healthy=health.becomes_healthy,
         clock=lambda: datetime.now(UTC),
         disk=Disk(),

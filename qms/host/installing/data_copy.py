@@ -74,7 +74,7 @@ def forget_older(data: Path, kept: Copy) -> None:
 def _places(data: Path) -> dict[str, str]:
     places = {SETTINGS: data / SETTINGS, _OWN: data / _OWN}
     try:
-        settings, _ = toml_file.parse((data / SETTINGS).read_text(encoding="utf-8"))
+        settings, _ = toml_file.parse((data / SETTINGS).read_text(encoding="utf-8-sig"))
         for slug, endpoint in settings.endpoints.items():
             places[f"stores/{slug}"] = settings.store_folder(data, endpoint)
     except (OSError, UnicodeDecodeError, InvalidInputError):
@@ -86,7 +86,7 @@ def _places(data: Path) -> dict[str, str]:
 
 def _backups(data: Path) -> Path:
     try:
-        settings, _ = toml_file.parse((data / SETTINGS).read_text(encoding="utf-8"))
+        settings, _ = toml_file.parse((data / SETTINGS).read_text(encoding="utf-8-sig"))
         return settings.backup_folder(data)
     except (OSError, UnicodeDecodeError, InvalidInputError):
         return data / "Backups"

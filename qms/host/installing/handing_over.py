@@ -1,6 +1,8 @@
 """What an installation leaves for people: the admin key, and what the last page offers."""
 
+import getpass
 import logging
+from collections.abc import Callable
 from pathlib import Path
 
 from qms.fsio.disk import Disk
@@ -8,9 +10,11 @@ from qms.fsio.disk import Disk
 log = logging.getLogger(__name__)
 
 
-def hand_over(key: str, place: Path, disk: Disk) -> None:
-    """Put the key where the installing user finds it: it is nowhere else."""
-    disk.put(place, f"{key}\r\n".encode())
+def hand_over(key: str, place: Path, disk: Disk, keep_private: Callable[[Path, str], None]) -> None:
+    """Put the key where the installing user alone finds it: it is nowhere else."""
+    disk.put(place, b"")
+    keep_private(place, getpass.getuser())
+    disk.append(place, f"{key}\r\n".encode())
     log.info("admin key handed over", extra={"file": str(place)})
 
 

@@ -4,6 +4,7 @@ It unpacks the new version into `.new`, has it `prepare`, puts it in the place o
 has it `activate`, and when that fails puts the former one back and has that one `resume`.
 """
 
+import contextlib
 import logging
 import shutil
 from collections.abc import Callable
@@ -32,13 +33,12 @@ from qms.files.layout import (
 )
 from qms.fsio.disk import Disk
 from qms.host.installing import data_copy
-from qms.host.installing.rights import make_folders
+from qms.host.installing.places import NEW, PROGRAM, check_own, check_single
+from qms.host.installing.rights import Wanted, make_folders
 from qms.host.service_control import ServiceController, ServiceSpec, ServiceState
 from qms.resources import TEMPLATE_NAME, find_resource
 from qms.service.configuration import Configuration
 
-NEW = ".new"
-PROGRAM = "QuickMemoryServer.exe"
 _STATE = "upgrade.json"
 
 log = logging.getLogger(__name__)
@@ -55,7 +55,9 @@ class Surroundings(msgspec.Struct, frozen=True, kw_only=True):
     """What an installation needs of the machine."""
 
     controller: ServiceController
-    grant: Callable[[Path], object]
+    grant: Callable[[Wanted], object]
+    set_restarts: Callable[[bool], None]
+    """Have Windows start a failed service again, or not."""
     is_healthy: Callable[[Path], bool]
     """Wait until the server of a root answers that it is well; say whether it did."""
     clock: Callable[[], datetime]
@@ -86,14 +88,20 @@ class Installation:
             return data_folder(self._folder, former)
         return Path(wanted).absolute() if wanted else self._folder
 
-    def prepare(self, wanted: str = "") -> None:
+    def prepare(self, wanted: str = "", listed: str = "") -> None:
         """Stop the former version and copy its data; `wanted` is where data is to be.
 
+        `listed` is where Windows says that the program is.
+
         Raises:
-            ConflictError: what is installed is newer, or its data is elsewhere.
+            ConflictError: what is installed is newer, is elsewhere, or has its data elsewhere.
+            InvalidInputError: a folder holds other things.
             UnavailableError: the service does not stop, or the data cannot be copied.
         """
         data = self.data_for(wanted)
+        check_single(self._folder, listed)
+        check_own(self._folder, "/D")
+        check_own(data, "/DATA")
         if wanted and Path(wanted).absolute() != data:
             raise ConflictError(f"the data is in {data}: the setup program does not move it")
         former, new = self.former(), read_layout(self._folder / NEW)
@@ -127,7 +135,7 @@ class Installation:
             key = self._settle_data(data, port)
             if key is not None:
                 self._hand_over(key, hand_over, is_new=copy is None, data=data)
-            self._run_service(data)
+            self._run_service(data, is_upgrade=copy is not None)
         except (QmsError, OSError):
             if copy is not None:
                 self._stop()
@@ -143,8 +151,11 @@ class Installation:
         Raises:
             UnavailableError: it does not start.
         """
+        controller = self._around.controller
+        if controller.status().state is not ServiceState.NOT_INSTALLED:
+            self._around.set_restarts(True)
         if self._state().was_running:
-            self._around.controller.start()
+            controller.start()
             log.info("former version runs again")
 
     def remove(self) -> None:
@@ -184,18 +195,23 @@ class Installation:
             why = f"the admin key cannot be handed over: {error.strerror}"
             raise UnavailableError(why) from error
 
-    def _run_service(self, data: Path) -> None:
+    def _run_service(self, data: Path, *, is_upgrade: bool) -> None:
         controller = self._around.controller
         status = controller.status()
         if status.state is not ServiceState.NOT_INSTALLED and Path(status.root) != data:
             controller.uninstall()
             status = controller.status()
         if status.state is ServiceState.NOT_INSTALLED:
-            controller.install(ServiceSpec(root=data, executable=(str(self._folder / PROGRAM),)))
-        self._around.grant(data)  # Windows knows the account as long as there is the service
+            spec = ServiceSpec(root=data, executable=(str(self._folder / PROGRAM),))
+            status = controller.install(spec)
+        # Windows knows the account as long as there is the service.
+        self._around.grant(Wanted(data=data, account=status.account, is_alone=data != self._folder))
+        if is_upgrade:  # a failed one must not come back while its files are taken away
+            self._around.set_restarts(False)
         controller.start()
         if not self._around.is_healthy(data):
             raise UnavailableError("the service runs and is not well: see logs/qms.log")
+        self._around.set_restarts(True)
 
     def _stop(self) -> bool:
         """Stop the service; say whether it ran."""
@@ -234,9 +250,14 @@ def _numbers(version: str) -> tuple[int, ...]:
     return tuple(int(part) for part in version.split(".")[:3] if part.isdigit())
 
 
-def purge(data: Path) -> None:
-    """Remove settings, stores, logs and backups for good; a store kept elsewhere stays."""
+def purge(data: Path) -> list[str]:
+    """Remove settings, stores, logs and backups for good; return what is still there.
+
+    A store that is kept elsewhere stays.
+    """
     for name in WRITABLE:
         shutil.rmtree(data / name, ignore_errors=True)
     for path in data.glob(f"{SETTINGS}*"):
-        path.unlink()
+        with contextlib.suppress(OSError):
+            path.unlink()
+    return [name for name in (*WRITABLE, SETTINGS) if (data / name).exists()]

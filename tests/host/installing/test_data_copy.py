@@ -81,6 +81,20 @@ def test_a_store_that_is_kept_elsewhere_is_copied_from_there(data: Path, tmp_pat
     assert (elsewhere / "entries.jsonl").read_bytes() == b"far away\n"
 
 
+def test_settings_that_notepad_has_saved_are_read(data: Path, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "entries.jsonl").write_bytes(b"far away\n")
+    settings = data / "QuickMemoryServer.toml"
+    text = settings.read_text(encoding="utf-8")
+    far = f'\n[endpoint.far]\nslug = "far"\nstoragePath = "{elsewhere.as_posix()}"\n'
+    settings.write_text(text + far, encoding="utf-8-sig")
+
+    copy = data_copy.take(data, NOW, Disk())
+
+    assert "stores/far/entries.jsonl" in files_of(Path(copy.folder))
+
+
 def test_with_a_broken_configuration_the_usual_folder_is_copied(data: Path) -> None:
     (data / "QuickMemoryServer.toml").write_text("[global", encoding="utf-8")
 

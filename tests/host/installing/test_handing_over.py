@@ -1,14 +1,21 @@
 """The admin key reaches the installing user, whatever their name is."""
 
+import getpass
 from pathlib import Path
 
 from qms.fsio.disk import Disk
 from qms.host.installing.handing_over import hand_over, result
 
 
-def test_the_key_is_a_line_that_every_editor_shows(tmp_path: Path) -> None:
-    hand_over("qms_secret", tmp_path / "key.txt", Disk())
+def test_the_key_is_a_line_that_every_editor_shows_to_its_owner_alone(tmp_path: Path) -> None:
+    seen: list[tuple[bytes, str]] = []
 
+    def keep_private(place: Path, user: str) -> None:
+        seen.append((place.read_bytes(), user))
+
+    hand_over("qms_secret", tmp_path / "key.txt", Disk(), keep_private)
+
+    assert seen == [(b"", getpass.getuser())], "closed before the key is in it"
     assert (tmp_path / "key.txt").read_bytes() == b"qms_secret\r\n"
 
 

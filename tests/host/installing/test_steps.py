@@ -6,9 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from qms.domain.errors import ConflictError, NotAllowedError, UnavailableError
+from qms.domain.errors import (
+    ConflictError,
+    InvalidInputError,
+    NotAllowedError,
+    UnavailableError,
+)
 from qms.files.layout import Layout, describe, read_layout, write_layout
 from qms.fsio.disk import Disk
+from qms.host.installing.rights import Wanted
 from qms.host.installing.steps import Installation, Surroundings, purge
 from qms.host.service_control import ServiceController, ServiceState
 from tests.support.fake_services import FakeServiceManager
@@ -32,23 +38,25 @@ class Machine:
     def __init__(self, folder: Path) -> None:
         self.folder = folder / "program"
         self.services = FakeServiceManager()
-        self.granted: list[Path] = []
+        self.granted: list[Wanted] = []
+        self.restarts: list[bool] = []
         self.keys: list[str] = []
         self.is_well = True
         self.is_full = False
         self.controller = ServiceController(self.services, pause=lambda _seconds: None)
-        around = Surroundings(
+        self.around = Surroundings(
             controller=self.controller,
             grant=self._granted,
+            set_restarts=self.restarts.append,
             is_healthy=lambda _data: self.is_well,
             clock=lambda: datetime(2026, 11, 16, 12, 30, tzinfo=UTC),
             disk=FullDisk(self),
         )
-        self.installation = Installation(self.folder, around)
+        self.installation = Installation(self.folder, self.around)
 
-    def _granted(self, data: Path) -> None:
+    def _granted(self, wanted: Wanted) -> None:
         assert self.services.spec is not None, "Windows knows the account with the service only"
-        self.granted.append(data)
+        self.granted.append(wanted)
 
     def unpack(self, version: str) -> None:
         """Do what the setup program does first."""
@@ -95,7 +103,7 @@ def test_a_first_installation_has_data_a_key_rights_and_a_running_service(
     assert machine.services.spec is not None
     assert machine.services.spec.root == machine.folder
     assert machine.services.spec.executable == (str(machine.folder / "QuickMemoryServer.exe"),)
-    assert machine.granted == [machine.folder]
+    assert machine.granted == [Wanted(data=machine.folder, account="own")]
     assert [key[:4] for key in machine.keys] == ["qms_"]
     settings = (machine.folder / "QuickMemoryServer.toml").read_text(encoding="utf-8")
     assert 'listen = ["http://127.0.0.1:6001"]' in settings
@@ -109,6 +117,7 @@ def test_data_can_be_put_elsewhere_and_stays_there(machine: Machine, tmp_path: P
 
     assert read_layout(machine.folder).data_root == str(data)
     assert (data / "QuickMemoryServer.toml").exists()
+    assert machine.granted == [Wanted(data=data, account="own", is_alone=True)]
     assert not (machine.folder / "MemoryStores").exists()
 
     machine.set_up("1.1.0")
@@ -148,10 +157,12 @@ def test_an_upgrade_that_is_not_well_puts_the_data_back(installed: Machine) -> N
         installed.installation.activate(port=None, hand_over=installed.keys.append)
 
     assert installed.state() is ServiceState.STOPPED
+    assert installed.restarts == [True, False], "not started again while its files go"
     assert entries.read_bytes() == b"as it was\n"
     assert (installed.folder / "QuickMemoryServer.toml").read_bytes() == before
     installed.installation.resume()
     assert installed.state() is ServiceState.RUNNING
+    assert installed.restarts[-1] is True
 
 
 def test_an_upgrade_that_windows_refuses_to_register_puts_the_data_back(
@@ -244,7 +255,7 @@ def test_a_removal_keeps_the_data_and_a_purge_takes_it(installed: Machine) -> No
     assert installed.state() is ServiceState.NOT_INSTALLED
     assert (installed.folder / "MemoryStores" / "shared" / "entries.jsonl").exists()
 
-    purge(installed.folder)
+    assert purge(installed.folder) == []
 
     assert sorted(path.name for path in installed.folder.iterdir() if path.name != ".new") == [
         "QuickMemoryServer.exe",
@@ -265,3 +276,66 @@ def test_a_service_of_another_root_is_registered_anew(installed: Machine, tmp_pa
 
     assert installed.services.spec is not None
     assert installed.services.spec.root == moved
+
+
+def test_what_a_purge_could_not_remove_is_named(
+    installed: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(path: Path) -> None:
+        raise PermissionError(errno.EACCES, "in use", str(path))
+
+    monkeypatch.setattr(Path, "unlink", refuse)
+
+    assert purge(installed.folder) == ["QuickMemoryServer.toml"]
+
+
+@pytest.mark.parametrize("name", ["docs", "tools", "photo.jpg"])
+def test_the_program_goes_into_no_folder_that_holds_other_things(
+    machine: Machine, name: str
+) -> None:
+    machine.unpack("1.0.0")
+    (machine.folder / name).mkdir()
+
+    with pytest.raises(InvalidInputError, match=f"/D.*holds other things \\({name}\\)"):
+        machine.installation.prepare()
+
+    assert machine.state() is ServiceState.NOT_INSTALLED
+
+
+def test_the_data_goes_into_no_folder_that_holds_other_things(
+    machine: Machine, tmp_path: Path
+) -> None:
+    theirs = tmp_path / "theirs"
+    (theirs / "Backups").mkdir(parents=True)
+    (theirs / "letters").mkdir()
+    machine.unpack("1.0.0")
+
+    with pytest.raises(InvalidInputError, match=r"/DATA.*holds other things"):
+        machine.installation.prepare(str(theirs))
+
+    (theirs / "letters").rmdir()
+    machine.installation.prepare(str(theirs))
+
+
+def test_a_folder_that_kept_its_data_is_taken_again(installed: Machine) -> None:
+    installed.installation.remove()
+    for name in ("QuickMemoryServer.exe", "layout.json"):
+        (installed.folder / name).unlink()
+    (installed.folder / ".git").mkdir()
+
+    installed.set_up("1.0.0")
+
+    assert installed.state() is ServiceState.RUNNING
+
+
+def test_a_second_installation_in_another_folder_is_refused(
+    installed: Machine, tmp_path: Path
+) -> None:
+    second = Installation(tmp_path / "second", installed.around)
+
+    with pytest.raises(ConflictError, match="there can be only one"):
+        second.prepare(listed=str(installed.folder))
+
+    assert installed.state() is ServiceState.RUNNING
+    installed.unpack("1.1.0")
+    installed.installation.prepare(listed=str(installed.folder))
