@@ -142,9 +142,14 @@ def checked_root(asked: Asked) -> Path:
 
     Raises:
         NotFoundError: none has.
+        UnavailableError: the caller may not even look.
     """
     root = find_root(asked.root)
-    if not (root / CONFIGURATION_NAME).exists():
+    try:
+        is_there = (root / CONFIGURATION_NAME).exists()
+    except OSError as error:
+        raise _unusable(root, error) from error
+    if not is_there:
         missing = NotFoundError(f"there is no Quick Memory Server in {root}", root=str(root))
         missing.add_note("start one there with `qms serve`, or name another with --root or --url")
         raise missing
@@ -178,7 +183,15 @@ def _open_checked(root: Path, asked: Asked) -> Backend:
     try:
         return _open_root(root, asked)
     except OSError as error:
-        raise UnavailableError(f"{root} cannot be used: {error.strerror or error}") from error
+        raise _unusable(root, error) from error
+
+
+def _unusable(root: Path, error: OSError) -> UnavailableError:
+    unusable = UnavailableError(f"{root} cannot be used: {error.strerror or error}")
+    if isinstance(error, PermissionError):
+        unusable.add_note("it belongs to another account: ask its server with --url and --key")
+        unusable.add_note("or run this as that account, on Windows as administrator")
+    return unusable
 
 
 def _open_root(root: Path, asked: Asked) -> Backend:

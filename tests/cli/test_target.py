@@ -1,4 +1,6 @@
+import errno
 import json
+import os
 import shutil
 import socket
 import subprocess
@@ -7,6 +9,7 @@ import threading
 import time
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -61,6 +64,35 @@ def test_a_root_that_no_server_has_set_up_is_not_made_by_a_look(
     assert result.code == 4
     assert "hint: start one there with `qms serve`" in result.err
     assert not (tmp_path / "nothing").exists()
+
+
+@pytest.mark.parametrize("closed", ["", ".qms"])
+def test_a_root_of_another_account_is_exit_code_6_with_a_way_out(
+    files: Terminal, closed: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files.ok("list")
+    refused, stat, opened = files.root / closed, os.stat, os.open
+
+    def refuse(path: object) -> None:
+        if refused in Path(str(path)).parents:
+            raise PermissionError(errno.EACCES, "Permission denied", str(path))
+
+    def refusing_stat(path: Any, **options: Any) -> os.stat_result:
+        refuse(path)
+        return stat(path, **options)
+
+    def refusing_open(path: Any, *arguments: Any, **options: Any) -> int:
+        refuse(path)
+        return opened(path, *arguments, **options)
+
+    monkeypatch.setattr(os, "stat", refusing_stat)
+    monkeypatch.setattr(os, "open", refusing_open)
+
+    done = files("list")
+
+    assert done.code == 6
+    assert f"{files.root} cannot be used: Permission denied" in done.err
+    assert "hint: it belongs to another account: ask its server with --url and --key" in done.err
 
 
 def test_a_server_that_does_not_answer_is_exit_code_6(files: Terminal) -> None:
