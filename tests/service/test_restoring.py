@@ -4,6 +4,7 @@ import tempfile
 from datetime import datetime, timedelta
 from pathlib import Path
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -136,6 +137,7 @@ def test_a_moment_in_a_gap_gives_the_state_before_it_and_says_so(tmp_path: Path)
     shop.close()
 
 
+@pytest.mark.fault("F22")
 def test_a_restore_and_an_upsert_of_the_same_entry_lose_nothing(tmp_path: Path) -> None:
     shop = Workshop(tmp_path / "root", Clock(), UnsyncedDisk())
     shop.write(a="old")
