@@ -16,7 +16,7 @@ class Installed:
 
     def __init__(self, machine: WindowsMachine, name: str, data: str = "") -> None:
         self._machine = machine
-        self._place = f"C:\\{name}"
+        self.place = f"C:\\{name}"
         self.folder = machine.drive / name
         self.data = machine.drive / data if data else self.folder
         self._data_option = f'/DATA="C:\\{data}"' if data else ""
@@ -37,11 +37,11 @@ class Installed:
         """Run a setup program in silence."""
         options = f'/S /PORT={port} /KEYFILE="{self._key_place}" {self._data_option}'
         # The last option has no quotes, also with spaces in it: so NSIS wants it.
-        return self._machine.run_line(f'"{windows_path(payload.setup)}" {options} /D={self._place}')
+        return self._machine.run_line(f'"{windows_path(payload.setup)}" {options} /D={self.place}')
 
     def uninstall(self, *options: str) -> None:
         """Run the uninstaller, which goes on in a copy of itself, and wait for its end."""
-        ended = self._machine.run(f"{self._place}\\uninstall.exe", "/S", *options)
+        ended = self._machine.run(f"{self.place}\\uninstall.exe", "/S", *options)
         assert ended.code == 0, ended
         eventually(lambda: not (self.folder / "uninstall.exe").exists(), bound_s=WINE_BOUND_S)
         eventually(lambda: not self.is_listed(), bound_s=WINE_BOUND_S)
@@ -52,7 +52,14 @@ class Installed:
 
     def service(self, verb: str) -> Ended:
         """Do something with the service, as an administrator does."""
-        return self._machine.run(f"{self._place}\\QuickMemoryServer.exe", "service", verb)
+        return self._machine.run(f"{self.place}\\QuickMemoryServer.exe", "service", verb)
+
+    def register_by_hand(self) -> Ended:
+        """Register and start the service as with any program of Windows."""
+        program = f"{self.place}\\QuickMemoryServer.exe"
+        create = ("create", "QuickMemoryServer", "binPath=", program, "start=", "auto")
+        made = self._machine.run("sc.exe", *create)
+        return self._machine.run("sc.exe", "start", "QuickMemoryServer") if not made.code else made
 
     def state(self) -> str:
         """Return what Windows itself says of the service."""
@@ -62,7 +69,7 @@ class Installed:
 
     def verify(self) -> dict[str, Any]:
         """Return what `memoryctl verify-install` finds."""
-        program = f"{self._place}\\tools\\memoryctl.exe"
+        program = f"{self.place}\\tools\\memoryctl.exe"
         answer: dict[str, Any] = json.loads(
             self._machine.run(program, "verify-install", "--json").output
         )

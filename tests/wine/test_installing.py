@@ -26,11 +26,13 @@ def test_an_installation_lives_from_setup_to_uninstall(
     _serves_a_client_on_linux(client)
     _takes_over_an_edit_by_hand(installed, client)
     _stops_and_starts(installed, client)
+    _runs_when_it_was_registered_by_hand(installed, client)
     assert _differences(installed) == {}
 
     assert installed.set_up(workshop.second(), free_port).code == 0, installed.log()
     assert client.call("health")["version"] == SECOND
     assert "Edited by hand" in client.titles("hand")
+    assert f"root: {installed.place}" in installed.service("status").output, "registered anew"
 
     _goes_back_from_a_broken_version(installed, workshop, client)
 
@@ -86,6 +88,16 @@ def _stops_and_starts(installed: Installed, client: LinuxClient) -> None:
     assert ended.code == 0, ended
     assert client.status() == "Healthy"
     assert {"Staging database", "Edited by hand"} <= set(client.titles("database hand"))
+
+
+def _runs_when_it_was_registered_by_hand(installed: Installed, client: LinuxClient) -> None:
+    """The command line of the service has no root then: the program knows where its data is."""
+    assert installed.service("uninstall").code == 0
+    registered = installed.register_by_hand()
+    assert registered.code == 0, registered
+    eventually(lambda: installed.state() == "RUNNING", bound_s=WINE_BOUND_S)
+    assert client.status() == "Healthy"
+    assert "Edited by hand" in client.titles("hand")
 
 
 def _goes_back_from_a_broken_version(
