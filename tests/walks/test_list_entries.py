@@ -71,14 +71,15 @@ def test_lists_sort_by_each_key_both_ways(
 def test_without_a_question_relevance_is_what_an_entry_is(
     as_admin: Door, entry: EntryMaker
 ) -> None:
-    for name, fields in {
+    traits: dict[str, dict[str, Any]] = {
         "pinned": {"pinned": True},
         "canonical": {"curationTier": "canonical"},
         "urgent": {"priority": 9},
         "doubtful": {"confidence": 0.5},
         "old": {},
         "new": {},
-    }.items():
+    }
+    for name, fields in traits.items():
         as_admin("upsertEntry", entry=entry(id=name, **fields))
     expected = ["pinned", "canonical", "urgent", "new", "old", "doubtful"]
 
