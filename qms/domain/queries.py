@@ -58,7 +58,8 @@ class Filter(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_u
     @property
     def needs_document(self) -> bool:
         """Say whether the header alone cannot decide."""
-        return bool(self.conversation_id or self.source_type or self.metadata)
+        texts = (self.conversation_id, self.source_type)
+        return any(text is not None for text in texts) or bool(self.metadata)
 
 
 class Page(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):

@@ -68,6 +68,15 @@ def test_lists_sort_by_each_key_both_ways(
     assert pages(as_writer, sort=sort, page={"size": 1}) == [[name] for name in expected]
 
 
+@pytest.mark.parametrize("name", ["conversationId", "sourceType", "namespace", "agentId"])
+def test_an_empty_text_in_a_filter_is_a_condition_like_any_other(
+    as_writer: Door, entry: EntryMaker, name: str
+) -> None:
+    as_writer("upsertEntry", entry=entry(id="a"))
+
+    assert as_writer("listEntries", filter={name: ""})["items"] == []
+
+
 def test_without_a_question_relevance_is_what_an_entry_is(
     as_admin: Door, entry: EntryMaker
 ) -> None:
