@@ -1,7 +1,7 @@
 """What an agent should know first: curated entries, and the cold start of a conversation."""
 
 from collections.abc import Iterable, Iterator
-from itertools import islice
+from itertools import islice, zip_longest
 from typing import Any
 
 import msgspec
@@ -115,7 +115,7 @@ def cold_start(call: Call, request: ColdStartRequest) -> ColdStartAnswer | Rende
         _open(_standing(call, narrowed(scope, kind=Kind.TASK))),
         _standing(call, scope),
     ]
-    shown = list(_each_once(sections))
+    shown = _in_turns(list(_each_once(sections)))
     if request.format is Format.JSON:
         return _first_objects(shown, request.max_tokens)
     return _first_rows(call.project, shown, request)
@@ -129,6 +129,13 @@ def _each_once(sections: list[Iterable[Record]]) -> Iterator[tuple[str, Record]]
         for record in islice(fresh, PER_SECTION):
             seen.add(record.header.id)
             yield name, record
+
+
+def _in_turns(shown: list[tuple[str, Record]]) -> list[tuple[str, Record]]:
+    """Return what must be shown, then the other lists in turns, so that none takes all the room."""
+    pinned, *others = [[one for one in shown if one[0] == name] for name in SECTIONS]
+    turns = zip_longest(*others)
+    return pinned + [one for turn in turns for one in turn if one is not None]
 
 
 def _first_objects(shown: list[tuple[str, Record]], max_tokens: int) -> ColdStartAnswer:
@@ -150,10 +157,13 @@ def _first_rows(
 ) -> Rendered:
     extra = ("list", "snippet", "flags") if request.format is Format.TOON else ("list", "flags")
     table = EntryTable(request.format, Include.SUMMARY, project, extra)
-    rows = [table.row(record, list=name, snippet=_beginning(record)) for name, record in shown]
+    rows = [
+        (name, table.row(record, list=name, snippet=_beginning(record))) for name, record in shown
+    ]
     spent = table.size_of(()) + len(str(len(rows)))
-    kept, _ = fit(rows, request.max_tokens, _row_size, spent_bytes=spent)
-    return table.rendered(kept)
+    kept, _ = fit(rows, request.max_tokens, lambda one: _row_size(one[1]), spent_bytes=spent)
+    kept.sort(key=lambda one: SECTIONS.index(one[0]))
+    return table.rendered([row for _, row in kept])
 
 
 def _standing(call: Call, wanted: Filter) -> Iterator[Record]:

@@ -60,6 +60,21 @@ def test_a_cold_start_keeps_to_its_budget_and_to_its_part_of_the_project(as_admi
     assert len(here["recent"]) == 10
 
 
+def test_many_canonical_entries_leave_room_for_open_tasks_and_news(as_admin: Door) -> None:
+    for number in range(45):
+        store(as_admin, f"rule{number}", curationTier="canonical")
+    store(as_admin, "chore", kind="task", body={"summary": "Sweep"})
+    store(as_admin, "news")
+
+    answer = as_admin("coldStart")
+    told = as_admin.send("coldStart", {"format": "toon"}).body.decode()
+
+    assert 5 < len(answer["canonical"]) < 45
+    assert locals_of(answer["openTasks"]) == ["chore"]
+    assert locals_of(answer["recent"]) == ["news"]
+    assert told.index("rule44") < told.index("chore") < told.index("news")
+
+
 def test_what_is_expired_is_no_first_sight(house: House, as_admin: Door) -> None:
     store(as_admin, "brief", retention="short", pinned=True)
     house.clock.move(days=1)
