@@ -59,4 +59,6 @@ def test_the_whole_project_is_drawn_and_narrowed_to_a_tag(admin: Person, centre:
 
     admin.field("Only with the tag").fill("cited")
 
-    expect(listed(admin)).to_have_count(1)
+    expect(listed(admin)).to_have_count(2)
+    expect(listed(admin).first).to_contain_text("Cited")
+    expect(listed(admin).last).to_contain_text("The centre")

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { elementsOf, typesOf } from "../../spa/js/graph_elements.js";
+import { elementsOf, joined, typesOf } from "../../spa/js/graph_elements.js";
 
 const node = (id, hops) => ({ id, hops, title: id });
 const edge = (sourceId, targetId, type) => ({ sourceId, targetId, type });
@@ -25,4 +25,14 @@ test("a filter by relation keeps the start and what the relation touches", () =>
     assert.deepEqual(ids(nodes), ["start", "cited"]);
     assert.equal(edges.length, 1);
     assert.deepEqual(typesOf(found.edges), ["ref", "supersedes"]);
+});
+
+test("joined neighbourhoods have every node and edge once, as the first knows them", () => {
+    const other = { nodes: [node("near", 0), node("new", 1)], edges: [edge("start", "near", "ref"), edge("new", "near", "ref")] };
+
+    const { nodes, edges } = joined([found, other]);
+
+    assert.deepEqual(ids(nodes), ["far", "start", "near", "cited", "new"]);
+    assert.equal(nodes[2].hops, 1);
+    assert.equal(edges.length, 4);
 });

@@ -1,7 +1,7 @@
 // Graph: what an entry or a tag is linked with, near and far.
 
 import * as api from "../api.js";
-import { elementsOf, typesOf } from "../graph_elements.js";
+import { elementsOf, joined, typesOf } from "../graph_elements.js";
 import { plural, words } from "../formatting.js";
 import { useLoaded } from "../loading.js";
 import { hrefOf, place, setQuery } from "../router.js";
@@ -12,6 +12,7 @@ import { Empty, Loaded } from "../parts/states.js";
 
 const HOPS = ["1", "2", "3"];
 const NEWEST = 200;
+const LOOKED_AROUND = 60;
 
 export function Graph({ project }) {
     const { query } = place.value;
@@ -41,7 +42,7 @@ function aboutOf(query) {
         return "What this entry is linked with. Click an entry to open it.";
     }
     return query.tag
-        ? `The newest entries tagged “${query.tag}”, and how they are linked.`
+        ? `The newest entries tagged “${query.tag}”, and what they are linked with.`
         : "The newest entries, and how they are linked. Click one to open it.";
 }
 
@@ -51,10 +52,16 @@ async function neighbourhood(project, { id, tag, hops }) {
     }
     const filter = tag ? { tags: [tag] } : undefined;
     const { items } = await api.command(project, "listEntries", { filter, include: "full", page: { size: NEWEST } });
-    return {
+    const newest = {
         nodes: items.map((entry) => ({ ...entry, hops: 1 })),
         edges: items.flatMap((entry) => (entry.relations ?? []).map((one) => ({ sourceId: entry.id, ...one }))),
     };
+    const looked = tag ? items.slice(0, LOOKED_AROUND) : [];
+    return joined([newest, ...await Promise.all(looked.map(({ id: start }) => around(project, start)))]);
+}
+
+function around(project, id) {
+    return api.command(project, "relatedEntries", { id, maxHops: 1 });
 }
 
 function Drawing({ project, query, elements }) {
