@@ -50,7 +50,7 @@ def export(asked: Asked, form: str, target: Path | None, **wanted: Any) -> None:
         found = _pages(session, wanted, shows_progress=target is not None)
         try:
             if target is None:
-                count = _write(output.text, FORMS[form], found)
+                count = _write(output.data, FORMS[form], found)
             elif is_folder:
                 count = _fill(target, FORMS[form], found)
             else:

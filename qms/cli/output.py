@@ -51,6 +51,14 @@ def text(content: str) -> None:
     _write(sys.stdout, escape(content, keep=_KEPT_IN_TEXT))
 
 
+def data(content: str) -> None:
+    """Print what was asked for on standard output: as it is, but escaped for a terminal."""
+    if sys.stdout.isatty():
+        text(content)
+    else:
+        _write(sys.stdout, content)
+
+
 def note(message: str) -> None:
     """Say something on standard error."""
     _write(sys.stderr, escape(message))

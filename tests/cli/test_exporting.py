@@ -125,6 +125,15 @@ def test_no_cell_of_a_table_is_a_formula_and_the_table_comes_back(
     assert found["default:procedure"]["body"] == KINDS["procedure"]
 
 
+@pytest.mark.parametrize("form", ["csv", "markdown"])
+def test_what_is_exported_into_a_pipe_is_not_escaped_as_for_a_terminal(
+    files: Terminal, form: str
+) -> None:
+    files.ok("remember", "colour \x1b[31m and \u202e direction", "--id", "odd")
+
+    assert "colour \x1b[31m and \u202e direction" in files.ok("export", "--format", form).out
+
+
 def test_an_export_goes_through_all_pages_oldest_first(files: Terminal, tmp_path: Path) -> None:
     entries = [{"id": f"n{number}", "kind": "note", "body": f"{number}"} for number in range(700)]
     path = tmp_path / "in.jsonl"
