@@ -155,7 +155,7 @@ def _version_of(python: str) -> tuple[int, ...]:
     """Return the version that a Python says it is; (0,) when it does not run."""
     asked = [python, "-c", "import sys; print(*sys.version_info[:2])"]
     said = subprocess.run(
-        asked, check=False, capture_output=True, text=True, stdin=subprocess.DEVNULL
+        asked, check=False, capture_output=True, encoding="utf-8", stdin=subprocess.DEVNULL
     )
     return tuple(map(int, said.stdout.split())) if said.returncode == 0 else (0,)
 

@@ -59,7 +59,7 @@ def read_strictly(data: bytes, limits: Limits) -> Any:
 def check_depth(value: Any, limits: Limits) -> None:
     """Raise `InvalidInputError` when a value that can be encoded is deeper than the limit."""
     try:
-        data = encode_line(value)
+        data = _encoder.encode(value)
     except RecursionError:
         raise _too_deep(limits) from None
     if not _is_shallow(data, limits):

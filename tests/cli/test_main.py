@@ -80,6 +80,11 @@ def test_an_interrupt_is_quiet_and_gives_the_root_back(
     assert files.ok("list").code == 0
 
 
+def _heed_ctrl_c() -> None:
+    # Whoever runs the tests in the background of a shell hands down that it is ignored.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def test_ctrl_c_ends_the_program_with_130(files: Terminal) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         url = f"http://127.0.0.1:{silent.getsockname()[1]}"
@@ -87,6 +92,7 @@ def test_ctrl_c_ends_the_program_with_130(files: Terminal) -> None:
             [*PROGRAM, "get", "default:a", "--url", url],
             stderr=subprocess.PIPE,
             encoding="utf-8",
+            preexec_fn=_heed_ctrl_c,  # noqa: PLW1509 - it does nothing that a lock guards
         )
         connection, _ = silent.accept()
         process.send_signal(signal.SIGINT)

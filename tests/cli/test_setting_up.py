@@ -48,16 +48,6 @@ def test_a_key_that_others_may_read_is_not_used(
     assert "chmod 600" in done.err
 
 
-def test_the_key_of_a_root_is_not_shown_to_another_server(
-    server: Terminal, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    server.ok("init")
-    monkeypatch.delenv("QMS_KEY")
-    assert server.server is not None
-
-    assert server("list", "--url", server.server.url).code == 3
-
-
 def test_a_folder_that_cannot_be_made_is_named(files: Terminal, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("", encoding="utf-8")
 

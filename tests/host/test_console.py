@@ -71,7 +71,7 @@ def test_a_second_process_names_the_owner_of_the_root_and_exits_with_5(tmp_path:
             assert second.process.stdout.read() == ""
         finally:
             second.kill()
-        assert owner.call("default", "health")["status"] == "Healthy"
+        eventually(lambda: owner.call("default", "health")["status"] == "Healthy")
         assert owner.stop() == 0
 
 
