@@ -139,14 +139,6 @@ def test_a_moment_before_all_backups_is_not_found(as_admin: Door, console: Conso
     assert refused.code == "notFound"
 
 
-def test_a_moment_that_is_not_over_yet_is_refused(as_admin: Door, console: Console) -> None:
-    as_admin("backupStore")
-
-    refused = console.fails("POST", "/backups/projA/restore", {"at": "2099-01-01T00:00:00Z"})
-
-    assert (refused.code, refused.details["field"]) == ("invalidInput", "at")
-
-
 def test_a_restore_is_one_audited_change_and_fills_the_archive(
     house: House, as_admin: Door, console: Console, entry: EntryMaker
 ) -> None:
