@@ -1,4 +1,4 @@
-"""Array types and the one way in which arrays of the indexes grow."""
+"""Array types, the one way in which arrays of the indexes grow, and products of their rows."""
 
 from typing import Any, TypeVar
 
@@ -28,3 +28,13 @@ def grown(array: npt.NDArray[_Scalar], capacity: int, fill: Any = 0) -> npt.NDAr
     larger = np.zeros(shape, array.dtype) if fill == 0 else np.full(shape, fill, array.dtype)
     larger[: len(array)] = array
     return larger
+
+
+def products(rows: npt.NDArray[_Scalar], vector: npt.NDArray[_Scalar]) -> npt.NDArray[_Scalar]:
+    """Return the product of each row with a vector.
+
+    `rows @ vector` wakes a thread for each core, and they spin on after a sum that takes
+    microseconds: a third of the CPU of a search went there.
+    """
+    found: npt.NDArray[_Scalar] = np.vecdot(rows, vector)
+    return found

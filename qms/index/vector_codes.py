@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from qms.domain.errors import invalid
-from qms.index.arrays import FloatArray
+from qms.index.arrays import FloatArray, products
 
 ByteArray = npt.NDArray[np.uint8]
 LowArray = npt.NDArray[np.int8]
@@ -88,12 +88,12 @@ def decode(high: ByteArray, low: LowArray) -> FloatArray:
 
 def cosines(high: ByteArray, low: LowArray | None, query: FloatArray) -> FloatArray:
     """Return the cosine of each encoded vector with a unit query, coarse without low bytes."""
-    coarse: FloatArray = (high ^ _SIGN).view(np.int8).astype(np.float32) @ (
-        query / np.float32(_HIGH_STEPS)
+    coarse = products(
+        (high ^ _SIGN).view(np.int8).astype(np.float32), query / np.float32(_HIGH_STEPS)
     )
     if low is None:
         return coarse
-    fine = low.astype(np.float32) @ (query / np.float32(_HIGH_STEPS * _LOW_STEPS))
+    fine = products(low.astype(np.float32), query / np.float32(_HIGH_STEPS * _LOW_STEPS))
     exact: FloatArray = coarse + fine
     return exact
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from qms.index.arrays import BoolArray, FloatArray
+from qms.index.arrays import BoolArray, FloatArray, products
 from qms.index.vector_pieces import Pieces
 
 _SAMPLE_ROWS = 16_384
@@ -70,7 +70,9 @@ class RunningSums(NamedTuple):
     def of(self, query: FloatArray) -> Sums:
         """Return the sums of a query's cosines."""
         unit = query.astype(np.float64)
-        return Sums(self.pieces, float(self.total @ unit), float(unit @ self.squares @ unit))
+        return Sums(
+            self.pieces, float(self.total @ unit), float(products(self.squares, unit) @ unit)
+        )
 
 
 def sums_of(pieces: Pieces, mask: BoolArray, query: FloatArray) -> Sums:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from qms.index.arrays import FloatArray
+from qms.index.arrays import FloatArray, products
 from qms.search.hits import Hits
 
 
@@ -18,7 +18,7 @@ def diversify(hits: Hits, vectors: FloatArray, *, balance: float, limit: int) ->
     left = [row for row in range(len(hits)) if row not in set(called)]
     likeness = np.full(len(hits), 0.0)
     for row in chosen:
-        np.maximum(likeness, vectors @ vectors[row], out=likeness)
+        np.maximum(likeness, products(vectors, vectors[row]), out=likeness)
     values = np.full(len(hits), np.nan)
     while left and len(chosen) < limit:
         gains = balance * score[left] - (1 - balance) * likeness[left]
@@ -26,5 +26,5 @@ def diversify(hits: Hits, vectors: FloatArray, *, balance: float, limit: int) ->
         row = left.pop(place)
         values[row] = gains[place]
         chosen.append(row)
-        np.maximum(likeness, vectors @ vectors[row], out=likeness)
+        np.maximum(likeness, products(vectors, vectors[row]), out=likeness)
     return hits.scored(mmr=values).take(np.array(chosen, np.int64))
