@@ -31,10 +31,10 @@ from qms.index.keyword_fields import (
 from qms.index.keyword_query import Clause, Plan
 from qms.index.keyword_segments import FileStatistics
 
-FEW_UNREAD = 300
+FEW_UNREAD = 150
 """So many new documents a search takes in; it only glances at more of them."""
 
-MOST_CHOSEN = 60
+MOST_CHOSEN = 40
 """How many documents are taken in at most after a glance at all."""
 
 _GLANCED_FIELDS = frozenset({STEM, EXACT, NAMES, PARTS})
