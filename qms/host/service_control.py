@@ -5,8 +5,6 @@ A `ServiceManager` is the thin port to Windows, systemd or launchd; what is the 
 """
 
 import enum
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
 
@@ -14,6 +12,7 @@ import msgspec
 
 from qms.domain.errors import ConflictError, NotFoundError, QmsError, UnavailableError
 from qms.host.exit_codes import explain
+from qms.host.patience import Patience
 
 SERVICE_NAME = "QuickMemoryServer"
 DISPLAY_NAME = "Quick Memory Server"
@@ -94,11 +93,9 @@ class ServiceManager(Protocol):
 class ServiceController:
     """Installs, starts, stops and explains the one service of this machine."""
 
-    def __init__(
-        self, manager: ServiceManager, *, pause: Callable[[float], None] = time.sleep
-    ) -> None:
+    def __init__(self, manager: ServiceManager, patience: Patience | None = None) -> None:
         self._manager = manager
-        self._pause = pause
+        self._patience = patience or Patience()
 
     def install(self, spec: ServiceSpec) -> ServiceStatus:
         """Register the service, to start with the machine; it is not started yet.
@@ -190,11 +187,10 @@ class ServiceController:
         return status
 
     def _wait_while(self, *states: ServiceState, limit_s: float) -> ServiceStatus:
-        for _ in range(int(limit_s / _LOOK_AGAIN_S)):
+        for _ in self._patience.looks(every_s=_LOOK_AGAIN_S, limit_s=limit_s):
             status = self.status()
             if status.state not in states:
                 return status
-            self._pause(_LOOK_AGAIN_S)
         raise UnavailableError(f"the service is still {states[0]} after {limit_s:.0f} seconds")
 
 

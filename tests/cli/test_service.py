@@ -9,6 +9,7 @@ from qms.config.toml_file import parse
 from qms.host.service_control import ServiceController
 from qms.host.service_system import System
 from tests.support.fake_services import FakeServiceManager
+from tests.support.waiting import PausesOnly
 
 
 class Machine:
@@ -18,7 +19,7 @@ class Machine:
         self.manager = FakeServiceManager()
         self.default_root = default_root
         self.handed_over: list[tuple[Path, str]] = []
-        controller = ServiceController(self.manager, pause=lambda _seconds: None)
+        controller = ServiceController(self.manager, PausesOnly().patience())
         self._system = System(controller, default_root, ("qms",), self._hand_over)
 
     def __call__(self, *words: str, typed: str = "") -> Result:

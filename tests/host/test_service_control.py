@@ -12,6 +12,7 @@ from qms.host.service_control import (
 )
 from tests.support.fake_services import FakeServiceManager
 from tests.support.server import configured
+from tests.support.waiting import PausesOnly
 
 
 @pytest.fixture
@@ -21,7 +22,7 @@ def manager() -> FakeServiceManager:
 
 @pytest.fixture
 def controller(manager: FakeServiceManager) -> ServiceController:
-    return ServiceController(manager, pause=lambda _seconds: None)
+    return ServiceController(manager, PausesOnly().patience())
 
 
 @pytest.fixture
@@ -99,7 +100,7 @@ def test_a_start_that_never_ends_is_given_up(spec: ServiceSpec) -> None:
             return ServiceStatus(state=ServiceState.STARTING)
 
     with pytest.raises(UnavailableError, match="still starting"):
-        ServiceController(Stuck(), pause=lambda _seconds: None).start()
+        ServiceController(Stuck(), PausesOnly().patience()).start()
 
 
 def test_a_service_that_does_not_obey_a_stop_is_said_to_run_on() -> None:
@@ -111,7 +112,7 @@ def test_a_service_that_does_not_obey_a_stop_is_said_to_run_on() -> None:
             pass
 
     with pytest.raises(UnavailableError, match="runs on as process 7"):
-        ServiceController(Deaf(), pause=lambda _seconds: None).stop()
+        ServiceController(Deaf(), PausesOnly().patience()).stop()
 
 
 def test_a_service_that_ended_by_itself_is_explained(

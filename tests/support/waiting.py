@@ -4,6 +4,8 @@ import threading
 import time
 from collections.abc import Callable
 
+from qms.host.patience import Patience
+
 BOUND_S = 30.0
 """Far beyond what anything here takes on a busy machine."""
 
@@ -17,3 +19,20 @@ def eventually(condition: Callable[[], object], *, bound_s: float = BOUND_S) -> 
     while not condition():
         assert time.monotonic() < end, "the condition did not come true in time"
         never.wait(_LOOK_AGAIN_S)
+
+
+class PausesOnly:
+    """A monotonic clock that only pauses move: waiting takes no time."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        self.pauses = 0
+
+    def pause(self, seconds: float) -> None:
+        """Wait."""
+        self.now += seconds
+        self.pauses += 1
+
+    def patience(self) -> Patience:
+        """Return what waits by this clock."""
+        return Patience(pause=self.pause, monotonic=lambda: self.now)

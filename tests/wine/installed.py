@@ -1,12 +1,15 @@
 """An installation on the Windows machine, as its user and its administrator see it."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from tests.support.waiting import eventually
 from tests.wine.machine import WINE_BOUND_S, Ended, WindowsMachine, windows_path
 from tests.wine.payloads import Payload
+
+LOG_LINES = 40
 
 _KEY = "Software\\Microsoft\\Windows\\CurrentVersion\\Uninstall\\QuickMemoryServer"
 
@@ -33,11 +36,15 @@ class Installed:
         """Return the file of the project `default` that people edit."""
         return self.data / "MemoryStores" / "default" / "entries.jsonl"
 
-    def set_up(self, payload: Payload, port: int) -> Ended:
-        """Run a setup program in silence."""
+    def set_up(self, payload: Payload, port: int, *, code: int = 0) -> None:
+        """Run a setup program in silence; if it ends with another code, say how far it came."""
         options = f'/S /PORT={port} /KEYFILE="{self._key_place}" {self._data_option}'
         # The last option has no quotes, also with spaces in it: so NSIS wants it.
-        return self._machine.run_line(f'"{windows_path(payload.setup)}" {options} /D={self.place}')
+        line = f'"{windows_path(payload.setup)}" {options} /D={self.place}'
+        ended = self._machine.run_line(line)
+        assert ended.code == code, "\n".join(
+            (str(ended), f"service: {self.state()}", *self._logs())
+        )
 
     def uninstall(self, *options: str) -> None:
         """Run the uninstaller, which goes on in a copy of itself, and wait for its end."""
@@ -75,6 +82,8 @@ class Installed:
         )
         return answer
 
-    def log(self) -> str:
-        """Return what setup has written down."""
-        return (self.data / "logs" / "setup.log").read_text(encoding="utf-8")
+    def _logs(self) -> Iterator[str]:
+        """Yield the end of each log, the settings of none."""
+        for path in sorted((self.data / "logs").glob("*.log")):
+            lines = path.read_text(encoding="utf-8").splitlines()
+            yield "\n".join((f"-- {path.name}", *lines[-LOG_LINES:]))

@@ -1,11 +1,13 @@
 """`python -m qms.host.installing STEP`: what the setup program runs, without a window."""
 
+import faulthandler
 import logging
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TextIO
 
 import click
 
@@ -21,6 +23,7 @@ from qms.telemetry.logs import ConsoleFormatter
 
 LOG_PLACE = Path("logs") / "setup.log"
 _UNEXPECTED = 1
+_LONG_S = 120.0
 
 log = logging.getLogger(__name__)
 
@@ -118,22 +121,31 @@ def _key_place(key_file: str) -> Path:
 def _at_work(data: Path) -> Iterator[None]:
     """Log to the folder of the data, and end with the code of what goes wrong."""
     (data / LOG_PLACE).parent.mkdir(parents=True, exist_ok=True)
-    handler = logging.FileHandler(data / LOG_PLACE, encoding="utf-8")
+    with (data / LOG_PLACE).open("a", encoding="utf-8") as file, _logging_to(file):
+        try:
+            yield
+        except QmsError as error:
+            log.error(error.message, extra={"hints": getattr(error, "__notes__", [])})
+            sys.exit(error.exit_code)
+        except Exception:
+            log.exception("unexpected")
+            sys.exit(_UNEXPECTED)
+
+
+@contextmanager
+def _logging_to(file: TextIO) -> Iterator[None]:
+    handler = logging.StreamHandler(file)
     handler.setFormatter(ConsoleFormatter())
     root = logging.getLogger()
     root.setLevel(logging.INFO)
     root.addHandler(handler)
+    # Nobody sees a step that hangs: the log then has what it was doing.
+    faulthandler.dump_traceback_later(_LONG_S, repeat=True, file=file)
     try:
         yield
-    except QmsError as error:
-        log.error(error.message, extra={"hints": getattr(error, "__notes__", [])})
-        sys.exit(error.exit_code)
-    except Exception:
-        log.exception("unexpected")
-        sys.exit(_UNEXPECTED)
     finally:
+        faulthandler.cancel_dump_traceback_later()
         root.removeHandler(handler)
-        handler.close()
 
 
 if __name__ == "__main__":

@@ -4,12 +4,12 @@ import contextlib
 import http.client
 import json
 import ssl
-import time
 import urllib.request
 from collections.abc import Callable
 from pathlib import Path
 
 from qms.fsio.lock import read_owner
+from qms.host.patience import Patience
 from qms.runtime.root import LOCK_PLACE
 from qms.service.health import Status
 
@@ -24,15 +24,11 @@ def becomes_healthy(
     root: Path,
     *,
     ask: Callable[[str], str] | None = None,
-    limit_s: float = LIMIT_S,
-    pause: Callable[[float], None] = time.sleep,
+    patience: Patience | None = None,
 ) -> bool:
     """Wait until the server of a root is well; False when it is not by then."""
-    for _ in range(max(1, int(limit_s / _LOOK_AGAIN_S))):
-        if status_of(root, ask or _asked) in _WELL:
-            return True
-        pause(_LOOK_AGAIN_S)
-    return False
+    looks = (patience or Patience()).looks(every_s=_LOOK_AGAIN_S, limit_s=LIMIT_S)
+    return any(status_of(root, ask or _asked) in _WELL for _ in looks)
 
 
 def status_of(root: Path, ask: Callable[[str], str]) -> str:

@@ -19,6 +19,7 @@ from qms.host.service_control import (
     ServiceState,
 )
 from tests.support.fake_services import FakeServiceManager
+from tests.support.waiting import PausesOnly
 
 ADMIN_KEY = "qms_0123456789012345678901234567890123456789abc"
 CONFIGURATION = f"""\
@@ -73,7 +74,7 @@ def manager(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[ServiceM
 @pytest.fixture
 def controller(manager: ServiceManager) -> ServiceController:
     if isinstance(manager, FakeServiceManager):
-        return ServiceController(manager, pause=lambda _seconds: None)
+        return ServiceController(manager, PausesOnly().patience())
     return ServiceController(manager)
 
 

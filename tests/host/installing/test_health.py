@@ -7,8 +7,9 @@ import pytest
 
 from qms.fsio import lock
 from qms.fsio.lock import Owner
-from qms.host.installing.health import becomes_healthy
+from qms.host.installing.health import LIMIT_S, becomes_healthy
 from qms.runtime.root import LOCK_PLACE
+from tests.support.waiting import PausesOnly
 
 
 @pytest.fixture
@@ -20,19 +21,21 @@ def root(tmp_path: Path) -> Path:
 
 
 def asked_of(root: Path, *statuses: str) -> tuple[bool, int]:
-    """Return whether the server is found to be well, and how often one had to wait for it."""
-    answers = iter(statuses)
-    pauses: list[float] = []
+    """Return whether the server is found to be well, and how often one had to wait for it.
+
+    A server without a status refuses; the last status stays.
+    """
+    remaining = list(statuses)
+    clock = PausesOnly()
 
     def ask(url: str) -> str:
         assert url == "http://127.0.0.1:9/health"
-        status = next(answers)
+        status = remaining.pop(0) if len(remaining) > 1 else remaining[0]
         if not status:
             raise ConnectionRefusedError
         return json.dumps({"status": status})
 
-    found = becomes_healthy(root, ask=ask, limit_s=len(statuses) / 2, pause=pauses.append)
-    return found, len(pauses)
+    return becomes_healthy(root, ask=ask, patience=clock.patience()), clock.pauses
 
 
 def test_it_waits_while_the_server_loads(root: Path) -> None:
@@ -44,8 +47,21 @@ def test_a_degraded_server_serves(root: Path) -> None:
 
 
 def test_a_server_that_stays_unwell_is_not_healthy(root: Path) -> None:
-    assert asked_of(root, "Unhealthy", "Unhealthy", "Unhealthy") == (False, 3)
+    assert asked_of(root, "Unhealthy") == (False, LIMIT_S / 0.5)
+
+
+def test_an_answer_that_takes_its_time_counts_as_waiting(root: Path) -> None:
+    clock = PausesOnly()
+    looks = []
+
+    def silent(url: str) -> str:
+        looks.append(url)
+        clock.now += LIMIT_S / 4
+        raise TimeoutError
+
+    assert not becomes_healthy(root, ask=silent, patience=clock.patience())
+    assert len(looks) <= 5
 
 
 def test_a_root_without_a_server_is_not_healthy(tmp_path: Path) -> None:
-    assert not becomes_healthy(tmp_path, limit_s=1, pause=lambda _seconds: None)
+    assert not becomes_healthy(tmp_path, patience=PausesOnly().patience())

@@ -18,6 +18,7 @@ from qms.host.installing.rights import Wanted
 from qms.host.installing.steps import Installation, Surroundings, purge
 from qms.host.service_control import ServiceController, ServiceState
 from tests.support.fake_services import FakeServiceManager
+from tests.support.waiting import PausesOnly
 
 
 class FullDisk(Disk):
@@ -43,7 +44,7 @@ class Machine:
         self.keys: list[str] = []
         self.is_well = True
         self.is_full = False
-        self.controller = ServiceController(self.services, pause=lambda _seconds: None)
+        self.controller = ServiceController(self.services, PausesOnly().patience())
         self.around = Surroundings(
             controller=self.controller,
             grant=self._granted,
