@@ -7,7 +7,7 @@ has left they take in only what a glance at the text finds promising; a commit t
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from heapq import nlargest
 from itertools import chain
 from operator import itemgetter
@@ -266,13 +266,12 @@ class Overlay:
                 self._read += len(chosen[tail])
         self._generations = generations
 
-    def outdated(self, known: Container[int]) -> list[str]:
+    def outdated(self, known: Mapping[int, str]) -> list[str]:
         """Return the ids whose state in the files, which know these keys, is out of date."""
         return [
-            entry_id
+            known[key]
             for generation in self._generations
-            for entry_id, key in generation.keys.items()
-            if key in known
+            for key in known.keys() & generation.keys.values()
         ]
 
     def languages(self) -> dict[str, int]:

@@ -200,8 +200,10 @@ def bulk_import(call: Call, request: ImportRequest) -> ImportAnswer:
             raise _Undone(answer)
         return answer
 
+    library = call.house.library
+    library.wait_for_words(call.project)
     try:
-        with call.house.library.precedence.importing():
+        with library.precedence.importing():
             return call.commit(plan)
     except _Undone as undone:
         return undone.answer

@@ -288,6 +288,13 @@ class Library:
                     return RETRY_S
         return math.inf
 
+    def wait_for_words(self, project: str) -> None:
+        """Have an import wait while searches meet too much that it has left to them."""
+        with self._lock:
+            indexes = self._indexes.get(project)
+        if indexes is not None and self._in_background:
+            self.precedence.wait_for(lambda: indexes.waiting_words)
+
     def _save_summaries(self, kept: list[SummaryCache]) -> float:
         changed = [summaries for summaries in kept if summaries.is_changed]
         wait = self._summaries_due - self._monotonic()

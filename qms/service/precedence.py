@@ -23,6 +23,12 @@ PAUSE_S = 0.1
 SEARCHED_S = 2.0
 """Whoever searched so lately will search again, and wants the indexes to keep up."""
 
+MOST_BEHIND = 1_500
+"""While somebody searches, an import waits for the words of more: each makes a search longer."""
+
+MOST_CATCH_UP_S = 2.0
+"""So long a call of an import waits for them, whatever keeps them from being written."""
+
 LONGEST_S = 5.0
 """So long indexing stands back; what a longer import brings in is indexed meanwhile."""
 
@@ -30,8 +36,13 @@ LONGEST_S = 5.0
 class Precedence:
     """Lets searches go before work that takes long; any thread may call any method."""
 
-    def __init__(self, monotonic: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        monotonic: Callable[[], float] = time.monotonic,
+        pause: Callable[[float], None] = time.sleep,
+    ) -> None:
         self._monotonic = monotonic
+        self._pause = pause
         self._searches = self._imports = 0
         self._searched_at = self._imported_at = self._importing_since = -math.inf
         self._changed = threading.Condition()
@@ -76,9 +87,17 @@ class Precedence:
         return (
             self._is_importing()
             and now - self._importing_since < LONGEST_S
-            and not self._searches
-            and now - self._searched_at > SEARCHED_S
+            and not self._is_searched()
         )
+
+    def wait_for(self, count_behind: Callable[[], int]) -> None:
+        """Wait, if somebody searches, until few imported entries are behind, or for a while."""
+        deadline = self._monotonic() + MOST_CATCH_UP_S
+        while self._is_searched() and count_behind() > MOST_BEHIND and self._monotonic() < deadline:
+            self._pause(MOST_WAIT_S)
+
+    def _is_searched(self) -> bool:
+        return self._searches > 0 or self._monotonic() - self._searched_at <= SEARCHED_S
 
     def _is_importing(self) -> bool:
         return self._imports > 0 or self._monotonic() - self._imported_at < PAUSE_S

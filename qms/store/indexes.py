@@ -212,7 +212,7 @@ class StoreIndexes:
     @property
     def has_many_words(self) -> bool:
         """Say whether so many changes wait for the keyword files that they go there now."""
-        return self.is_ready and self._pending_words >= COMMIT_FROM
+        return self.is_ready and self.waiting_words >= COMMIT_FROM
 
     def commit(self, give_way: Callable[[], None] | None = None) -> None:
         """Bring waiting changes into the keyword files, giving way to others now and then.
@@ -221,11 +221,12 @@ class StoreIndexes:
             OSError, UnavailableError: they cannot be written; they wait, and are found.
         """
         built = self._built
-        if built is not None and self._pending_words:
+        if built is not None and self.waiting_words:
             built.keyword.commit(give_way)
 
     @property
-    def _pending_words(self) -> int:
+    def waiting_words(self) -> int:
+        """Return how many changes wait for the keyword files."""
         built = self._built
         return built.keyword.pending if built is not None and self._doubt is None else 0
 

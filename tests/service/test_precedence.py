@@ -3,7 +3,17 @@
 import threading
 from contextlib import suppress
 
-from qms.service.precedence import LONGEST_S, PAUSE_S, SEARCHED_S, Precedence
+import pytest
+
+from qms.service.precedence import (
+    LONGEST_S,
+    MOST_BEHIND,
+    MOST_WAIT_S,
+    PAUSE_S,
+    SEARCHED_S,
+    Precedence,
+)
+from tests.support.waiting import PausesOnly
 
 LIMIT_S = 30.0
 
@@ -120,3 +130,26 @@ def test_an_import_that_fails_is_no_longer_under_way() -> None:
 
     clock.now += 2 * PAUSE_S
     assert not precedence.is_import_alone
+
+
+def waited_s(behind: list[int], *, is_searched: bool = True) -> float:
+    """Return how long an import waits when so many entries are behind, look by look."""
+    clock = PausesOnly()
+    precedence = Precedence(lambda: clock.now, clock.pause)
+    if is_searched:
+        with precedence.first():
+            pass
+    precedence.wait_for(lambda: behind.pop(0) if len(behind) > 1 else behind[0])
+    return clock.now
+
+
+def test_an_import_waits_for_words_while_somebody_searches() -> None:
+    many = MOST_BEHIND + 1
+
+    assert waited_s([many, many, many, MOST_BEHIND]) == pytest.approx(3 * MOST_WAIT_S)
+    assert waited_s([MOST_BEHIND]) == 0
+    assert waited_s([many], is_searched=False) == 0
+
+
+def test_words_that_are_never_written_hold_an_import_up_for_a_while_only() -> None:
+    assert waited_s([MOST_BEHIND + 1]) == pytest.approx(SEARCHED_S, abs=2 * MOST_WAIT_S)
