@@ -335,16 +335,24 @@ class Library:
         indexes.compact()
         now = self._monotonic()
         quiet_for = now - self._changed_at
-        save_in = indexes.save(now, is_quiet=quiet_for >= QUIET_S)
-        if quiet_for >= QUIET_S or (indexes.has_many_words and not self._in_background):
-            indexes.commit()
+        is_quiet = quiet_for >= QUIET_S
+        save_in = min(
+            indexes.save_vectors(now, is_quiet=is_quiet), self._save_words(indexes, now, is_quiet)
+        )
         if waiting or indexes.check_next():
             return 0.0
         indexes.return_to_disk()
         if indexes.wants_making:
             return 0.0
-        wait = math.inf if quiet_for >= QUIET_S else QUIET_S - quiet_for
+        wait = math.inf if is_quiet else QUIET_S - quiet_for
         return min(wait, save_in, MEMORY_RETRY_S if indexes.in_memory else math.inf)
+
+    def _save_words(self, indexes: "StoreIndexes", now: float, is_quiet: bool) -> float:
+        if not indexes.has_many_words or is_quiet:
+            return indexes.save_words(now, is_quiet=is_quiet)
+        if not self._in_background:
+            indexes.commit()
+        return math.inf  # else they are for `write_words`
 
     def _embed(self, indexes: "StoreIndexes", embedder: Embedder) -> int:
         before, began = indexes.backlog, self._monotonic()

@@ -31,6 +31,9 @@ log = logging.getLogger(__name__)
 COMMIT_FROM = 500
 """So many waiting changes are brought into the keyword files without waiting for a quiet moment."""
 
+SAVE_FROM = 1000
+"""So many entries without a place in the file of vectors are saved at once."""
+
 
 class StoreIndexes:
     """What finds the entries of one store; made by `make`, then kept up by `follow`."""
@@ -50,7 +53,7 @@ class StoreIndexes:
         self._wanted: Rebuild | None = None
         self._asked = self._finished = 0
         self._doubt: str | None = None
-        self._pace = SavePace()
+        self._vector_pace, self._word_pace = SavePace(SAVE_FROM), SavePace()
         self.problem: str | None = None
         self.rests_until = 0.0
         """What failed is left alone until then, by the monotonic clock."""
@@ -230,7 +233,7 @@ class StoreIndexes:
         built = self._built
         return built.keyword.pending if built is not None and self._doubt is None else 0
 
-    def save(self, now: float, *, is_quiet: bool) -> float:
+    def save_vectors(self, now: float, *, is_quiet: bool) -> float:
         """Save vectors when it is time to; return for how many seconds it will not be.
 
         Raises:
@@ -238,11 +241,24 @@ class StoreIndexes:
         """
         built = self._built
         unsaved = built.vectors.unsaved if built is not None and built.vectors is not None else 0
-        wait = self._pace.due_in(now, unsaved, is_quiet=is_quiet and not self._backlog)
+        wait = self._vector_pace.due_in(now, unsaved, is_quiet=is_quiet and not self._backlog)
         if built is None or wait > 0.0:
             return wait
-        with self._pace.saving():
+        with self._vector_pace.saving(now):
             self._save_vectors(built)
+        return math.inf
+
+    def save_words(self, now: float, *, is_quiet: bool) -> float:
+        """Commit when it is time to; return for how many seconds it will not be.
+
+        Raises:
+            OSError, UnavailableError: they cannot be written; they wait, and are found.
+        """
+        wait = self._word_pace.due_in(now, self.waiting_words, is_quiet=is_quiet)
+        if wait > 0.0:
+            return wait
+        with self._word_pace.saving(now):
+            self.commit()
         return math.inf
 
     def check_next(self) -> bool:

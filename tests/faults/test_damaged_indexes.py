@@ -14,7 +14,8 @@ from qms.index.keyword_query import analyse
 from qms.index.manifest import ManifestFile
 from qms.inference.choose import Chosen, EmbedderKind
 from qms.inference.hash_embedder import HashEmbedder
-from qms.service.library import MEMORY_RETRY_S, Library
+from qms.service.library import MEMORY_RETRY_S, QUIET_S, Library
+from qms.store.index_saving import SAVE_AFTER_S
 from qms.store.indexes import COMMIT_FROM, StoreIndexes
 from tests.support.boxes import NOW, StoreBox, statement
 from tests.support.index_files import change_manifest, flip_byte
@@ -201,7 +202,7 @@ def test_a_kill_costs_no_vectors_that_were_made_a_while_ago(tmp_path: Path) -> N
 def test_without_saves_in_between_a_kill_costs_all_vectors(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(StoreIndexes, "save", lambda *_given, **_named: 1.0)
+    monkeypatch.setattr(StoreIndexes, "save_vectors", lambda *_given, **_named: 1.0)
     test = test_a_kill_costs_no_vectors_that_were_made_a_while_ago
 
     with pytest.raises(AssertionError):
@@ -292,6 +293,22 @@ def test_many_new_words_are_written_without_waiting_for_a_quiet_moment(tmp_path:
     library.write_words()
 
     assert source.keyword.pending == 0
+    box.close()
+
+
+def test_words_do_not_wait_for_ever_for_a_quiet_moment(tmp_path: Path) -> None:
+    box, now = stored(tmp_path), [0.0]
+    library = library_of(box, now)
+    library.work()
+    source = library.source(box.store, now=NOW, with_superseded=False)
+    most = 0
+    for number in range(100):  # never quiet
+        now[0] += 0.5 * QUIET_S
+        box.put(statement(f"s{number}", "a plum"))
+        library.work()
+        most = max(most, source.keyword.pending)
+
+    assert most <= SAVE_AFTER_S / (0.5 * QUIET_S) + 2
     box.close()
 
 

@@ -39,6 +39,7 @@ class House:
 @pytest.fixture
 def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[House]:
     monkeypatch.setattr("qms.service.library.QUIET_S", 0.0)
+    monkeypatch.setattr("qms.store.index_saving.COST_FACTOR", 0)
     (tmp_path / "QuickMemoryServer.toml").write_text(CONFIGURATION, encoding="utf-8")
     opened = open_root(tmp_path, disk=Disk(), clock=lambda: datetime.now(UTC))
     try:
