@@ -15,20 +15,18 @@ from qms.cli.target import Asked, Session, open_session
 from qms.domain.errors import invalid
 from qms.ingest.exports import Export, open_export
 from qms.ingest.importers.formats import FORMATS, Wanted, check_names
+from qms.ingest.importers.guessing import guess_format
 
 SHOWN_ALIKE = 10
 
 
-@click.command(
-    "import", cls=Verb, example="memoryctl import memory.jsonl --format serverMemory --dry-run"
-)
+@click.command("import", cls=Verb, example="memoryctl import memory.jsonl --dry-run")
 @click.argument("path", metavar="PATH", type=click.Path(path_type=Path))
 @click.option(
     "--format",
     "form",
     type=click.Choice([str(form) for form in FORMATS]),
-    required=True,
-    help="What wrote the file.",
+    help="What wrote the file; else its name and its beginning tell.",
 )
 @click.option("--dry-run", is_flag=True, help="Only say what would be stored.")
 @click.option("--all-or-nothing", is_flag=True, help="Store nothing when anything is broken.")
@@ -47,7 +45,7 @@ SHOWN_ALIKE = 10
 def import_memories(
     asked: Asked,
     path: Path,
-    form: str,
+    form: str | None,
     dry_run: bool,
     all_or_nothing: bool,
     names: tuple[str, ...],
@@ -59,6 +57,7 @@ def import_memories(
     An import that was cut off goes on where it was when it is called again.
     """
     given = read_names(names)
+    form = form or guess_format(path)
     _check(path, form, given, exact=exact)
     manner = Manner(trusts_source=trust_source, is_exact=exact, is_dry=dry_run)
     with open_session(asked) as session, open_export(path, FORMATS[form].files) as export:

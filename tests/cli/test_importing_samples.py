@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from qms.ingest.importers.guessing import guess_format
 from tests.cli.conftest import Terminal
 
 SAMPLES = Path(__file__).parents[1] / "data" / "import"
@@ -45,6 +46,30 @@ def by_title(ctl: Terminal) -> dict[str, Any]:
     """Return every entry of the project."""
     found = ctl.ok("list", "--all", "--include", "full", "--json").json["items"]
     return {entry["title"]: entry for entry in found}
+
+
+@pytest.mark.parametrize(("name", "form"), [case[:2] for case in (*WHOLE, *BROKEN)])
+def test_the_format_of_a_sample_is_known_without_being_named(name: str, form: str) -> None:
+    assert guess_format(SAMPLES / name) == form
+
+
+def test_a_file_is_imported_without_naming_its_format(files: Terminal) -> None:
+    answer = files.ok("import", str(SAMPLES / "server-memory/memory.jsonl"), "--json").json
+
+    assert answer["imported"] == 4
+
+
+def test_a_format_that_cannot_be_told_has_to_be_named(files: Terminal, tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("# A", encoding="utf-8")
+    assert guess_format(tmp_path) == "markdown"
+    (tmp_path / "b.csv").write_text("title\nB", encoding="utf-8")
+
+    for path, why in ((tmp_path, "several kinds"), (tmp_path / "notes.txt", "does not tell")):
+        (tmp_path / "notes.txt").touch()
+        refused = files("import", str(path))
+        assert refused.code == 2
+        assert why in refused.err
+        assert "format" in refused.err
 
 
 @pytest.mark.parametrize(("name", "form", "count"), WHOLE)
