@@ -65,6 +65,8 @@ class ServiceStatus(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     explanation: str = ""
     root: str = ""
     account: str = ""
+    program: str = ""
+    """What runs it, where Windows tells."""
 
 
 class ServiceManager(Protocol):

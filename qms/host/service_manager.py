@@ -163,6 +163,12 @@ def root_of(command: str) -> str:
     return root.strip('"') if marker else ""
 
 
+def program_of(command: str) -> str:
+    """Return the program of a command line that `command_line` has made."""
+    _, quote, rest = command.partition('"')
+    return rest.partition('"')[0] if quote else ""
+
+
 def _described(values: dict[str, int], *, command: str, account: str) -> ServiceStatus:
     state = _STATES.get(values["CurrentState"], ServiceState.RUNNING)
     code = explanation = None
@@ -175,6 +181,7 @@ def _described(values: dict[str, int], *, command: str, account: str) -> Service
         exit_code=code,
         explanation=explanation or "",
         root=root_of(command),
+        program=program_of(command),
         account=account or "",
     )
 

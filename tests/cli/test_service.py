@@ -80,7 +80,8 @@ def test_json_is_the_status_and_the_key_beside_it(machine: Machine) -> None:
     assert installed.pop("adminKey").startswith("qms_")
     assert installed["state"] == "stopped"
     assert running["state"] == "running"
-    assert set(running) == {"state", "pid", "exitCode", "explanation", "root", "account"}
+    fields = {"state", "pid", "exitCode", "explanation", "root", "account", "program"}
+    assert set(running) == fields
     assert running["root"] == str(machine.default_root)
 
 

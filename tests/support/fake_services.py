@@ -54,7 +54,10 @@ class FakeServiceManager:
             raise ConflictError("the service is installed already")
         self.spec = spec
         self._status = ServiceStatus(
-            state=ServiceState.STOPPED, root=str(spec.root), account=spec.account or "own"
+            state=ServiceState.STOPPED,
+            root=str(spec.root),
+            account=spec.account or "own",
+            program=spec.executable[0],
         )
 
     def unregister(self) -> None:

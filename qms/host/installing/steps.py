@@ -197,12 +197,13 @@ class Installation:
 
     def _run_service(self, data: Path, *, is_upgrade: bool) -> None:
         controller = self._around.controller
-        status = controller.status()
-        if status.state is not ServiceState.NOT_INSTALLED and Path(status.root) != data:
+        status, program = controller.status(), self._folder / PROGRAM
+        is_this = Path(status.root) == data and Path(status.program) == program
+        if status.state is not ServiceState.NOT_INSTALLED and not is_this:
             controller.uninstall()
             status = controller.status()
         if status.state is ServiceState.NOT_INSTALLED:
-            spec = ServiceSpec(root=data, executable=(str(self._folder / PROGRAM),))
+            spec = ServiceSpec(root=data, executable=(str(program),))
             status = controller.install(spec)
         # Windows knows the account as long as there is the service.
         self._around.grant(Wanted(data=data, account=status.account, is_alone=data != self._folder))

@@ -23,6 +23,7 @@ win32service = pytest.importorskip("win32service", reason="services of Windows")
 from qms.host.service_manager import (  # noqa: E402 - only on Windows
     WindowsServiceManager,
     command_line,
+    program_of,
     root_of,
 )
 from qms.host.windows_service import WAIT_HINT_MS, service_root  # noqa: E402
@@ -137,6 +138,7 @@ def test_a_command_line_gives_its_root_back(root: str) -> None:
 
     assert line.startswith('"C:\\Program Files\\Q\\Quick.exe" --root ')
     assert root_of(line) == root
+    assert program_of(line) == r"C:\Program Files\Q\Quick.exe"
 
 
 def test_the_root_is_that_of_the_command_line_and_never_of_the_environment(

@@ -14,9 +14,10 @@ from qms.domain.errors import (
 )
 from qms.files.layout import Layout, describe, read_layout, write_layout
 from qms.fsio.disk import Disk
+from qms.host.installing.places import PROGRAM
 from qms.host.installing.rights import Wanted
 from qms.host.installing.steps import Installation, Surroundings, purge
-from qms.host.service_control import ServiceController, ServiceState
+from qms.host.service_control import ServiceController, ServiceSpec, ServiceState
 from tests.support.fake_services import FakeServiceManager
 from tests.support.waiting import PausesOnly
 
@@ -277,6 +278,17 @@ def test_a_service_of_another_root_is_registered_anew(installed: Machine, tmp_pa
 
     assert installed.services.spec is not None
     assert installed.services.spec.root == moved
+
+
+def test_a_service_of_another_program_is_registered_anew(installed: Machine) -> None:
+    installed.controller.uninstall()
+    elsewhere = ServiceSpec(root=installed.folder, executable=("C:\\Python\\Scripts\\qms.exe",))
+    installed.controller.install(elsewhere)
+
+    installed.set_up("1.1.0")
+
+    assert installed.services.spec is not None
+    assert installed.services.spec.executable == (str(installed.folder / PROGRAM),)
 
 
 def test_what_a_purge_could_not_remove_is_named(
