@@ -13,7 +13,7 @@ import msgspec
 
 from qms.config.addresses import ListenAddress
 from qms.domain.errors import QmsError, UnavailableError
-from qms.host.allocator import share_arenas
+from qms.host.allocator import spare_memory
 from qms.host.exit_codes import UNEXPECTED
 from qms.host.listening import Echo, Hooks, HttpServer, Served, http_server, wanted_addresses
 from qms.host.opening import opened_root
@@ -103,7 +103,7 @@ class ServerHost:
             UnavailableError: the root cannot be used, or an address not be listened on.
         """
         order = self._order
-        share_arenas()
+        spare_memory()
         self._enter(Phase.STARTING)
         try:
             with opened_root(

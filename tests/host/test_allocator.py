@@ -1,4 +1,4 @@
-"""A server keeps its threads to few arenas, so that its memory does not grow with their number."""
+"""A server keeps its threads to few arenas and gives large blocks back, so that it stays small."""
 
 import subprocess
 import sys
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from qms.host.allocator import MAX_ARENAS
+from qms.host.allocator import MAX_ARENAS, OWN_PAGES_FROM
 from tests.support.server import ADMIN_KEY, ServerProcess, configured
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="arenas are glibc's")
@@ -17,7 +17,7 @@ ARENA_BYTES = 64 << 20
 
 BUSY_THREADS = """
 import threading
-from qms.host.allocator import share_arenas
+from qms.host.allocator import spare_memory
 {first}
 together = threading.Barrier(17)
 def fill():
@@ -31,6 +31,24 @@ together.wait()
 print("filled", flush=True)
 input()
 together.wait()
+"""
+
+
+LARGE_BLOCKS = """
+import ctypes
+from qms.host.allocator import OWN_PAGES_FROM, spare_memory
+{first}
+class Figures(ctypes.Structure):
+    _fields_ = [(name, ctypes.c_size_t) for name in (
+        "arena", "ordblks", "smblks", "hblks", "own_pages",
+        "usmblks", "fsmblks", "uordblks", "fordblks", "keepcost",
+    )]
+library = ctypes.CDLL(None)
+library.mallinfo2.restype = Figures
+bytearray(20 * OWN_PAGES_FROM)  # freed at once: by itself, glibc keeps what is smaller from now on
+before = library.mallinfo2().own_pages
+kept = bytearray(2 * OWN_PAGES_FROM)
+print(library.mallinfo2().own_pages - before)
 """
 
 
@@ -68,7 +86,7 @@ def arenas_of_busy_threads(first: str) -> int:
 
 
 def test_threads_share_few_arenas() -> None:
-    assert arenas_of_busy_threads("share_arenas()") < MAX_ARENAS
+    assert arenas_of_busy_threads("spare_memory()") < MAX_ARENAS
     assert arenas_of_busy_threads("") >= MAX_ARENAS, "the measure sees no arenas"
 
 
@@ -80,3 +98,13 @@ def test_a_server_shares_few_arenas(tmp_path: Path) -> None:
         server.call("projA", "searchEntries", query={"text": "note"})
 
         assert arenas_of(server.process.pid) < MAX_ARENAS
+
+
+def own_pages_of_a_large_block(first: str) -> int:
+    command = [sys.executable, "-c", LARGE_BLOCKS.format(first=first)]
+    return int(subprocess.run(command, capture_output=True, check=True, encoding="utf-8").stdout)
+
+
+def test_large_blocks_have_pages_of_their_own() -> None:
+    assert own_pages_of_a_large_block("spare_memory()") >= 2 * OWN_PAGES_FROM
+    assert own_pages_of_a_large_block("") == 0, "the measure sees no difference"
