@@ -5,8 +5,8 @@ what is missing before a journal is cut: a disk that refuses writes here never f
 whatever is not synced may be taken back and written again. How far the log is synced stands beside
 it in `audit.head`; that shortens the start and betrays lines that were removed at the end.
 
-What is done to the server itself stands in no journal. Such an event is numbered here, under no
-project, and kept in RAM until it is synced.
+What is done to the server itself, or to a project as a whole, stands in no journal. Such an event
+is numbered here, apart from every project, and kept in RAM until it is synced.
 """
 
 import errno
@@ -46,7 +46,7 @@ log = logging.getLogger(__name__)
 
 
 class _Head(msgspec.Struct, frozen=True, rename="camel"):
-    """A point up to which the log is whole; `marks` is each project's last record there."""
+    """A point up to which the log is whole; `marks` is the last record of each sequence there."""
 
     end: ChainEnd = ChainEnd()
     marks: dict[str, int] = {}
@@ -113,7 +113,7 @@ class AuditLog:
                 self._note_failure(error)
 
     def note(self, event: AuditEvent) -> None:
-        """Record what was done to the server; a disk that refuses it now is tried again later."""
+        """Record what stands in no journal; a disk that refuses it now is tried again later."""
         with self._lock:
             last = self._unsynced_events[-1] if self._unsynced_events else None
             number = last.store_seq if last else self._marks.get(NO_PROJECT, 0)
@@ -188,7 +188,7 @@ class AuditLog:
             self._behind.pop(project, None)
 
     def _write(self, record: AuditRecord) -> None:
-        if record.store_seq <= self._marks.get(record.project, 0):
+        if record.store_seq <= self._marks.get(record.sequence, 0):
             return
         descriptor = self._ready()
         line, end = link(self._end, record)
@@ -198,7 +198,7 @@ class AuditLog:
             self._is_torn = True
             raise
         self._end = end
-        self._marks[record.project] = record.store_seq
+        self._marks[record.sequence] = record.store_seq
         if self._is_failing:
             self._is_failing = False
             log.info("audit log takes records again")
@@ -338,5 +338,5 @@ def _read_on(file: BinaryIO, start: _Head) -> tuple[_Head, bool]:
         # A line that is no record stays: `verify` names it, and the chain goes on around it.
         if (record := read_line(line)) is not None:
             seq, digest = record.seq, record.hash
-            marks[record.project] = record.store_seq
+            marks[record.sequence] = record.store_seq
     return _Head(ChainEnd(seq, digest, size), marks), False

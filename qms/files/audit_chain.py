@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from qms.domain.changes import Change, ChangeSet, Put
 
@@ -33,7 +34,7 @@ class AuditedChange(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_
 class AuditRecord(
     msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True
 ):
-    """One ChangeSet as the audit log keeps it: who, what, which ids and versions."""
+    """One ChangeSet or event as the audit log keeps it: who, what, which ids and versions."""
 
     seq: int
     at_utc: datetime
@@ -44,18 +45,30 @@ class AuditRecord(
     key_id: str | None
     command: str
     changes: tuple[AuditedChange, ...]
+    is_event: bool | UnsetType = UNSET
+    """Whether it stands in no journal; `store_seq` is then its number among the events."""
     previous: str
     hash: str = ""
 
+    @property
+    def sequence(self) -> str:
+        """Return whose numbers `store_seq` belongs to: a project's journal, or the events."""
+        return NO_PROJECT if self.is_event is True else self.project
+
 
 class AuditEvent(msgspec.Struct, frozen=True, kw_only=True):
-    """Something done to the server itself: `changes` name the things, with the TOML's version."""
+    """Something that is no ChangeSet: done to the server itself, or to a project as a whole.
+
+    `changes` name the things; those of the server come with the TOML's version.
+    """
 
     at_utc: datetime
     user: str
     key_id: str | None
     command: str
     changes: tuple[AuditedChange, ...]
+    project: str = NO_PROJECT
+    agent_id: str | None = None
 
 
 class ChainEnd(msgspec.Struct, frozen=True, rename="camel"):
@@ -98,13 +111,14 @@ def event_record(event: AuditEvent, number: int) -> AuditRecord:
     return AuditRecord(
         seq=0,
         at_utc=event.at_utc,
-        project=NO_PROJECT,
+        project=event.project,
         store_seq=number,
         user=event.user,
-        agent_id=None,
+        agent_id=event.agent_id,
         key_id=event.key_id,
         command=event.command,
         changes=event.changes,
+        is_event=True,
         previous="",
     )
 

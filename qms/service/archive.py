@@ -13,7 +13,6 @@ from qms.domain.errors import ConflictError, NotFoundError, invalid
 from qms.domain.lifecycle import is_expired
 from qms.domain.queries import Format, Page
 from qms.domain.relations import AwareTime
-from qms.files.audit_chain import AuditedChange, AuditEvent
 from qms.ingest.entries import keep_author, new_document
 from qms.service.answers import EntryAnswer, Rendered, entry_answer
 from qms.service.calls import Call
@@ -194,21 +193,9 @@ def purge_archive(call: Call, request: PurgeRequest) -> PurgeAnswer:
     archive = call.store.archive
     if request.dry_run:
         return PurgeAnswer(purged=sum(map(is_purged, archive.entries())))
-    _note_purge(call)
+    # Beforehand: what is gone without a trace needs one.
+    call.record("purge", f"archive/{call.project}")
     return PurgeAnswer(purged=archive.purge(is_purged))
-
-
-def _note_purge(call: Call) -> None:
-    """Write down beforehand who purges: what is gone without a trace needs one."""
-    call.house.audit.note(
-        AuditEvent(
-            at_utc=call.now,
-            user=call.caller.user,
-            key_id=call.caller.key_id,
-            command=call.command,
-            changes=(AuditedChange("purge", f"archive/{call.project}"),),
-        )
-    )
 
 
 def archive_stats(call: Call, _request: NoArguments) -> ArchiveStats:

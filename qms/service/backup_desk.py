@@ -263,7 +263,8 @@ class BackupDesk:
                 user=orderer.user,
                 key_id=orderer.key_id,
                 command=orderer.command,
-                changes=(AuditedChange("create", f"backups/{job.project}/{job.id}", None),),
+                changes=(AuditedChange("create", f"backups/{job.project}/{job.id}"),),
+                project=job.project,
             )
         )
 

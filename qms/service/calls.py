@@ -22,6 +22,7 @@ from qms.domain.errors import NotFoundError, UnavailableError, invalid
 from qms.domain.ids import RANDOM_BYTES, make_local_id, whole_id
 from qms.domain.lifecycle import is_expired
 from qms.files.audit import AuditLog
+from qms.files.audit_chain import AuditedChange, AuditEvent
 from qms.fsio.disk import Disk
 from qms.ingest.entries import EntryRules
 from qms.service.backup_desk import BackupDesk
@@ -252,6 +253,20 @@ class Call:
     def commit(self, plan: Callable[[Draft], T]) -> T:
         """Run a plan inside the writer of the project's store and return what it returns."""
         return self.store.commit(self.origin, plan)
+
+    def record(self, op: str, target: str) -> None:
+        """Write into the audit log what no ChangeSet tells: what was done to which thing."""
+        self.house.audit.note(
+            AuditEvent(
+                at_utc=self.now,
+                user=self.caller.user,
+                key_id=self.caller.key_id,
+                command=self.command,
+                changes=(AuditedChange(op, target),),
+                project=self.project,
+                agent_id=self.caller.agent_id,
+            )
+        )
 
     @property
     def origin(self) -> Origin:

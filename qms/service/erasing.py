@@ -1,7 +1,6 @@
 """eraseEntry: take an entry out of every file, for a secret that leaked."""
 
 from qms.domain.errors import NotFoundError, StorageFullError, UnavailableError
-from qms.files.audit_chain import AuditedChange, AuditEvent
 from qms.files.backup_manifest import BrokenBackupError
 from qms.service.calls import Call
 from qms.service.requests import Request, Response
@@ -32,7 +31,8 @@ def erase_entry(call: Call, request: EraseRequest) -> EraseAnswer:
         found = call.store.eraser.find(entry_id)
         backups = find_in_backups(desk.shelf, call.project, entry_id)
         return EraseAnswer(id=entry_id, erased=False, found=found, backups=backups)
-    _note(call, entry_id)
+    # Beforehand; a living entry is in the log a second time, as removed.
+    call.record("erase", entry_id)
     try:
         with desk.busy:
             found = call.store.eraser.erase(entry_id, call.origin)
@@ -52,16 +52,3 @@ def erase_entry(call: Call, request: EraseRequest) -> EraseAnswer:
     if not found.total and not backups:
         raise NotFoundError(f"{entry_id} is found nowhere", id=entry_id)
     return EraseAnswer(id=entry_id, erased=True, found=found, backups=backups)
-
-
-def _note(call: Call, entry_id: str) -> None:
-    """Write down who erased which entry; a living one is in the log a second time, as removed."""
-    call.house.audit.note(
-        AuditEvent(
-            at_utc=call.now,
-            user=call.caller.user,
-            key_id=call.caller.key_id,
-            command=call.command,
-            changes=(AuditedChange("erase", entry_id),),
-        )
-    )

@@ -444,16 +444,21 @@ def test_threads_of_many_projects_make_one_chain(path: Path) -> None:
         assert numbers == list(range(1, 51))
 
 
-def event(number: int) -> AuditEvent:
+def event(number: int, project: str = "") -> AuditEvent:
     change = AuditedChange("create", f"users/user{number}", "0123456789abcdef")
     return AuditEvent(
-        at_utc=NOW, user="alice", key_id="k1", command="createUser", changes=(change,)
+        at_utc=NOW,
+        user="alice",
+        key_id="k1",
+        command="createUser",
+        changes=(change,),
+        project=project,
     )
 
 
 def names_of_events(path: Path) -> list[str]:
     records = [record for line in path.read_bytes().splitlines(True) if (record := read_line(line))]
-    return [record.changes[0].id for record in records if record.project == ""]
+    return [record.changes[0].id for record in records if record.is_event is True]
 
 
 def test_what_is_done_to_the_server_is_a_record_of_the_same_chain(path: Path) -> None:
@@ -469,6 +474,27 @@ def test_what_is_done_to_the_server_is_a_record_of_the_same_chain(path: Path) ->
     assert names_of_events(path) == ["users/user1", "users/user2"]
     assert again.verify() is None
     again.close()
+
+
+def test_an_event_of_a_project_is_not_counted_among_its_commits(path: Path) -> None:
+    audit = AuditLog(path, Disk())
+    audit.append("projA", 1, change_set())
+    for number in range(1, 4):
+        audit.note(event(number, project="projA"))
+    audit.append("projA", 2, change_set(2))
+    audit.close()
+
+    again = AuditLog(path, Disk())
+    again.opened("projA", 2)
+    again.note(event(4, project="projA"))
+    again.append("projA", 3, change_set(3))
+    again.close()
+
+    records = [read_line(line) for line in path.read_bytes().splitlines(True)]
+    assert {record.project for record in records if record} == {"projA"}
+    assert names_of_events(path) == [f"users/user{number}" for number in range(1, 5)]
+    assert [one.store_seq for one in records if one and one.is_event is not True] == [1, 2, 3]
+    assert again.verify() is None
 
 
 @pytest.mark.parametrize("what", ["write", "sync"])

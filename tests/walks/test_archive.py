@@ -166,6 +166,7 @@ def test_who_purged_an_archive_is_written_down(
 
     [record] = Console(house.client)("GET", "/audit?size=1")["items"]
     assert (record["user"], record["command"]) == ("admin", command)
+    assert record["project"] == "projA"
     assert record["changes"] == [{"op": "purge", "id": "archive/projA", "version": None}]
     assert house.audit.verify() is None
 

@@ -129,6 +129,7 @@ def test_who_erased_what_is_written_down_without_the_text(
     records = Console(house.client)("GET", "/audit?command=eraseEntry")["items"]
     assert {change["op"] for one in records for change in one["changes"]} == {"erase", "remove"}
     assert {change["id"] for one in records for change in one["changes"]} == {"projA:leak"}
+    assert {one["project"] for one in records} == {"projA"}
     assert house.audit.verify() is None
 
 
