@@ -18,7 +18,7 @@ import msgspec
 from qms.config.settings import SHARED_SLUG, Endpoint, Settings
 from qms.domain.access import AccessTier, Caller
 from qms.domain.entry import split_id
-from qms.domain.errors import NotFoundError, UnavailableError, invalid
+from qms.domain.errors import NotAllowedError, NotFoundError, UnavailableError, invalid
 from qms.domain.ids import RANDOM_BYTES, make_local_id, whole_id
 from qms.domain.lifecycle import is_expired
 from qms.files.audit import AuditLog
@@ -277,6 +277,17 @@ class Call:
             at_utc=self.now,
             agent_id=self.caller.agent_id,
             key_id=self.caller.key_id,
+        )
+
+
+def check_tier(command: str, least: AccessTier, access: AccessTier, where: str) -> None:
+    """Raise `NotAllowedError` unless `access`, which the caller has `where`, allows the command."""
+    if access < least:
+        raise NotAllowedError(
+            f"{command} needs tier {least.label}; this key has {access.label} {where}",
+            command=command,
+            needs=least.label,
+            has=access.label,
         )
 
 

@@ -18,7 +18,7 @@ from qms.service import completing, health
 from qms.service.admin.calls import AdminCall
 from qms.service.admin.table import ADMIN_TABLE
 from qms.service.backup_desk import BackupDesk
-from qms.service.calls import Call, Command, House
+from qms.service.calls import Call, Command, House, check_tier
 from qms.service.configuration import Configuration
 from qms.service.keyring import Keyring
 from qms.service.library import Library
@@ -155,7 +155,7 @@ class Services:
         if row is None:
             raise NotFoundError(f"there is no command {command[:64]!r}", command=command[:64])
         access = _own_access(settings, who)
-        _check_tier(row, access, "of its own")
+        check_tier(row.name, row.least, access, "of its own")
         call = AdminCall(
             self._house,
             settings,
@@ -303,18 +303,8 @@ class Services:
         row = self._commands.get(command)
         if row is None:
             raise NotFoundError(f"there is no command {command[:64]!r}", command=command[:64])
-        _check_tier(row, access, "here")
+        check_tier(row.name, row.least, access, "here")
         return row
-
-
-def _check_tier(row: Command, access: AccessTier, where: str) -> None:
-    if access < row.least:
-        raise NotAllowedError(
-            f"{row.name} needs tier {row.least.label}; this key has {access.label} {where}",
-            command=row.name,
-            needs=row.least.label,
-            has=access.label,
-        )
 
 
 def _open(settings: Settings, who: KeyMatch | Caller, project: str) -> tuple[Endpoint, AccessTier]:

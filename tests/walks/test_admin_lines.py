@@ -75,6 +75,11 @@ def test_a_correction_that_is_no_entry_names_the_reason(spoiled: House, console:
 
 
 def test_whoever_does_not_administer_the_project_finds_no_line(spoiled: House) -> None:
-    curator = Console(spoiled.client, "curator")
+    curator, admin = Console(spoiled.client, "curator"), Console(spoiled.client)
+    version = admin("GET", "/problems/projA/2")["version"]
+    spoiled.reconfigure(lambda text: text + '\n[permissions.projA]\nadmin = "curator"\n')
 
-    assert curator.fails("GET", "/problems/projA/2").status == 403
+    for console in (curator, admin):
+        assert console.fails("GET", "/problems/projA/2").code == "notAllowed"
+        change = {"line": 2, "ifVersion": version}
+        assert console.fails("PUT", "/problems/projA", change).code == "notAllowed"

@@ -55,6 +55,31 @@ def test_a_private_project_shows_its_name_and_settings_to_an_admin_but_no_figure
     assert admin.fails("POST", "/held/closed", {"decision": "accept"}).status == 404
 
 
+def test_what_is_done_to_a_private_project_as_a_whole_is_told_only_to_who_is_listed(
+    house: House, admin: Console, entry: EntryMaker
+) -> None:
+    admin("PUT", "/permissions/closed", {"permissions": {"curator": "admin"}})
+    admin("PUT", "/users/curator", {"tier": "admin"})
+    listed, door = Console(house.client, "curator"), house.door("curator", "closed")
+    door("upsertEntry", entry=entry(id="leak"))
+    made = door("backupStore")["backupId"]
+    listed("POST", "/backups/closed/restore", {"id": made})
+    door("backupStore", mode="full")
+    listed("POST", "/backups/prune", {"project": "closed", "keep": 1})
+    door("eraseEntry", id="leak")
+    door("purgeArchive", all=True)
+
+    def told(console: Console) -> set[str]:
+        items = console("GET", "/audit?size=500")["items"]
+        return {one["command"] for one in items if "closed" in str(one)}
+
+    assert told(listed) >= {
+        *("upsertEntry", "backupStore", "restoreBackup", "pruneBackups"),
+        *("eraseEntry", "purgeArchive", "setPermissions"),
+    }
+    assert told(admin) == {"setPermissions"}
+
+
 def test_settings_of_a_project_are_changed_and_go_back_to_their_default(
     house: House, admin: Console
 ) -> None:

@@ -147,7 +147,8 @@ def test_a_restore_is_one_audited_change_and_fills_the_archive(
     restored(console, id=made)
 
     records = console("GET", "/audit?command=restoreBackup")["items"]
-    assert [one["project"] for one in records] == ["projA", ""]
+    assert [one["project"] for one in records] == ["projA", "projA"]
+    assert [one.get("isEvent", False) for one in records] == [False, True]
     assert [one["reason"] for one in as_admin("listArchive")["items"]] == ["restored"]
 
 
@@ -166,6 +167,31 @@ def test_a_closed_project_has_no_backups_for_an_admin_who_is_not_listed(console:
     assert console.fails("POST", "/backups", {"project": "closed"}).code == "notFound"
     ordered = console("POST", "/backups", {})
     assert {job["project"] for job in ordered["jobs"]} == {"projA", "projB", "shared"}
+
+
+@pytest.mark.attack(8)
+def test_an_admin_whom_a_project_lists_with_a_lower_tier_looks_at_its_backups_and_no_more(
+    house: House, as_admin: Door, console: Console, entry: EntryMaker
+) -> None:
+    as_admin("upsertEntry", entry=entry(title="before"))
+    made = as_admin("backupStore")["backupId"]
+    as_admin("upsertEntry", entry=entry(title="after"))
+    house.reconfigure(lambda text: text + '\n[permissions.projA]\nadmin = "reader"\n')
+
+    assert [one["id"] for one in console("GET", "/backups?project=projA")["items"]] == [made]
+    for path, wanted in (
+        ("/backups", {"project": "projA"}),
+        ("/backups/projA/restore", {"id": made}),
+        ("/backups/prune", {"project": "projA", "keep": 1}),
+        ("/held/projA", {"decision": "accept"}),
+    ):
+        refused = console.fails("POST", path, wanted)
+        assert (refused.status, refused.code) == (403, "notAllowed")
+        assert (refused.details["needs"], refused.details["has"]) == ("admin", "reader")
+    ordered = console("POST", "/backups", {})
+    assert {job["project"] for job in ordered["jobs"]} == {"projB", "shared"}
+    assert set(console("POST", "/backups/prune", {})["pruned"]) == {"projB", "shared"}
+    assert titles(house.door("reader")) == ["after", "before"]
 
 
 def test_pruning_keeps_what_a_kept_backup_needs(

@@ -8,6 +8,7 @@ import msgspec
 from qms.codec.documents import instant_text
 from qms.codec.lines import decode_line
 from qms.config.settings import BackupSettings
+from qms.domain.access import AccessTier
 from qms.domain.errors import NotFoundError, QmsError, StorageFullError, invalid
 from qms.domain.relations import AwareTime
 from qms.files.backup import Broken
@@ -19,7 +20,7 @@ from qms.service.backup_verifying import verify
 from qms.service.requests import Request, Response
 from qms.service.restoring import SAMPLES, Restored, Target, restore
 from qms.store.memory_store import MemoryStore
-from qms.store.options import Origin, StoreOptions
+from qms.store.options import StoreOptions
 from qms.upkeep.backups import prunable
 
 Keep = Annotated[int, msgspec.Meta(ge=1, le=10_000)]
@@ -49,7 +50,7 @@ class BackupItems(Response, frozen=True):
 
 
 class BackupOrder(Request, frozen=True):
-    """Of which project to make a backup; without one, of all that the caller opens."""
+    """Of which project to make a backup; without one, of all that the caller administers."""
 
     project: str | None = None
     mode: BackupKind = BackupKind.DIFFERENTIAL
@@ -157,7 +158,7 @@ def order_backups(call: AdminCall, request: BackupOrder) -> BackupsOrdered:
     orderer = Orderer(call.caller.user, call.caller.key_id, call.command)
     jobs: list[Job] = []
     failures: dict[str, str] = {}
-    for slug in _projects(call, request.project):
+    for slug in _administered(call, request.project):
         try:
             jobs.append(call.house.desk.order(slug, request.mode, orderer))
         except QmsError as error:
@@ -190,16 +191,16 @@ def verify_backup(call: AdminCall, request: BackupName) -> BackupCheck:
 
 def restore_backup(call: AdminCall, request: RestoreOrder) -> RestoreReport:
     """Bring a project back to a backup or a moment, or say what that would change."""
-    (slug,) = _projects(call, request.project)
+    project = call.administered(request.project)
     if (request.id is None) == (request.at is None):
         raise invalid("id", "is required, or at: a moment in its place")
-    call.record("dryRun" if request.dry_run else "restore", f"backups/{slug}/{_name(request)}")
-    store = call.house.catalog.get(slug)
+    slug, store = project.project, project.store
+    project.record("dryRun" if request.dry_run else "restore", f"backups/{slug}/{_name(request)}")
     done = restore(
         store,
         call.house.desk,
         Target(backup_id=request.id, at_utc=request.at),
-        _origin(call),
+        project.origin,
         dry_run=request.dry_run,
         if_sequence=_sequence(request.if_version),
     )
@@ -226,7 +227,7 @@ def prune_backups(call: AdminCall, request: PruneOrder) -> Pruned:
     keep = request.keep or call.settings.global_.backup.keep
     desk = call.house.desk
     pruned: dict[str, list[str]] = {}
-    for slug in _projects(call, request.project):
+    for slug in _administered(call, request.project):
         if request.dry_run:
             pruned[slug] = prunable(desk.shelf.all(slug), keep)
             continue
@@ -235,18 +236,20 @@ def prune_backups(call: AdminCall, request: PruneOrder) -> Pruned:
         except OSError as error:
             raise _full(error) from error
         for backup_id in pruned[slug]:
-            call.record("remove", f"backups/{slug}/{backup_id}")
+            call.administered(slug).record("remove", f"backups/{slug}/{backup_id}")
     return Pruned(pruned=pruned, dry_run=request.dry_run)
 
 
 def _projects(call: AdminCall, wanted: str | None) -> list[str]:
     """Return the projects that are meant, of those whose entries the caller may see."""
-    if wanted is None:
-        return call.opened
-    slug = call.endpoint(wanted).slug
-    if not call.opens(slug):
-        raise NotFoundError(f"there is no project {wanted[:64]!r}", project=wanted[:64])
-    return [slug]
+    return call.opened if wanted is None else [call.in_project(wanted).project]
+
+
+def _administered(call: AdminCall, wanted: str | None) -> list[str]:
+    """Return the projects that are meant, of those that the caller administers."""
+    if wanted is not None:
+        return [call.administered(wanted).project]
+    return [slug for slug in call.opened if call.access_to(slug) is AccessTier.ADMIN]
 
 
 def _samples(store: MemoryStore, done: Restored) -> list[EntryDifference]:
@@ -285,11 +288,6 @@ def _item(project: str, one: Manifest | Broken) -> BackupItem:
         parent=one.parent.id if one.parent else None,
         problem=None,
     )
-
-
-def _origin(call: AdminCall) -> Origin:
-    caller = call.caller
-    return Origin(command=call.command, user=caller.user, at_utc=call.now, key_id=caller.key_id)
 
 
 def _name(request: RestoreOrder) -> str:

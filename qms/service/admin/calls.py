@@ -9,7 +9,7 @@ from qms.config.settings import Endpoint, Settings
 from qms.domain.access import AccessTier, Caller
 from qms.domain.errors import NotFoundError
 from qms.files.audit_chain import AuditedChange, AuditEvent
-from qms.service.calls import Call, House
+from qms.service.calls import Call, House, check_tier
 from qms.service.requests import Request, Response
 
 TextChange = Callable[[str], str]
@@ -74,7 +74,9 @@ class AdminCall:
         """
         endpoint = self.settings.find_endpoint(slug)
         if endpoint is None or not self.opens(endpoint.slug):
-            raise no_project(slug)
+            raise NotFoundError(
+                f"there is no project {slug[:64]!r}, or it is closed", project=slug[:64]
+            )
         return Call(
             self.house,
             self.settings,
@@ -84,6 +86,17 @@ class AdminCall:
             access_to=self.access_to,
             is_administrator=self.caller.access is AccessTier.ADMIN,
         )
+
+    def administered(self, slug: str) -> Call:
+        """Return this call as one of a project's commands that only its admins may use.
+
+        Raises:
+            NotFoundError: there is no such project, or it is closed to the caller.
+            NotAllowedError: the project lists the caller with a lower tier.
+        """
+        project = self.in_project(slug)
+        check_tier(self.command, AccessTier.ADMIN, project.caller.access, "in this project")
+        return project
 
     def endpoint(self, slug: str) -> Endpoint:
         """Return a project's settings.
@@ -118,8 +131,3 @@ class AdminCall:
                 changes=(AuditedChange(op, target, version),),
             )
         )
-
-
-def no_project(slug: str) -> NotFoundError:
-    """Return the one answer for a project that is not there or closed."""
-    return NotFoundError(f"there is no project {slug[:64]!r}, or it is closed", project=slug[:64])

@@ -1,9 +1,7 @@
 """Bad lines of a store: read whole, corrected in their place, or taken out."""
 
-from qms.domain.access import AccessTier
 from qms.domain.errors import NotFoundError, invalid
-from qms.service.admin.calls import AdminCall, no_project
-from qms.service.calls import Call
+from qms.service.admin.calls import AdminCall
 from qms.service.requests import Request, Response
 
 
@@ -43,7 +41,7 @@ class LineChanged(Response, frozen=True):
 
 def get_line(call: AdminCall, request: LineName) -> LineText:
     """Return the text of a bad line."""
-    project = _administered(call, request.project)
+    project = call.administered(request.project)
     seen = project.store.mender.find(request.line)
     if seen is None:
         raise NotFoundError(
@@ -62,11 +60,11 @@ def get_line(call: AdminCall, request: LineName) -> LineText:
 
 def change_line(call: AdminCall, request: LineChange) -> LineChanged:
     """Correct a bad line in its place, or take it out; its text is kept beside the store."""
-    project = _administered(call, request.project)
+    project = call.administered(request.project)
     mender = project.store.mender
     if request.text is None:
         mender.take_out(request.line, request.if_version)
-        call.record("remove", f"lines/{project.project}/{request.line}")
+        project.record("remove", f"lines/{project.project}/{request.line}")
         return LineChanged(id=None, version=None)
     if not request.text.strip():
         raise invalid("text", "is empty: leave it out to take the line out")
@@ -78,11 +76,3 @@ def change_line(call: AdminCall, request: LineChange) -> LineChanged:
         project.new_local_id,
     )
     return LineChanged(id=record.header.id, version=record.version())
-
-
-def _administered(call: AdminCall, slug: str) -> Call:
-    """Return the call in a project that the caller administers."""
-    project = call.in_project(slug)
-    if project.caller.access < AccessTier.ADMIN:
-        raise no_project(slug)
-    return project

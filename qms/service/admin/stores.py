@@ -3,9 +3,8 @@
 from enum import StrEnum
 from typing import Any
 
-from qms.domain.access import AccessTier
 from qms.service import health
-from qms.service.admin.calls import AdminCall, no_project
+from qms.service.admin.calls import AdminCall
 from qms.service.requests import NoArguments, Request, Response
 from qms.store.memory_store import MemoryStore
 from qms.store.options import ReloadReport
@@ -123,23 +122,16 @@ def list_held(call: AdminCall, _request: NoArguments) -> HeldItems:
 
 def decide_held(call: AdminCall, request: HeldDecision) -> ReloadReport:
     """Accept or reject a held deletion, with admin rights in that project."""
-    endpoint = call.settings.find_endpoint(request.project)
-    if endpoint is None or call.access_to(endpoint.slug) < AccessTier.ADMIN:
-        raise no_project(request.project)
-    store = call.house.catalog.get(endpoint.slug)
+    project = call.administered(request.project)
     is_accepted = request.decision is Decision.ACCEPT
-    report = store.accept_held() if is_accepted else store.reject_held()
-    call.record(request.decision.value, f"held/{endpoint.slug}")
+    report = project.store.accept_held() if is_accepted else project.store.reject_held()
+    project.record(request.decision.value, f"held/{project.project}")
     return report
 
 
 def _slugs(call: AdminCall, request: ProjectQuery) -> list[str]:
-    if request.project is None:
-        return call.opened
-    endpoint = call.settings.find_endpoint(request.project)
-    if endpoint is None or not call.opens(endpoint.slug):
-        raise no_project(request.project)
-    return [endpoint.slug]
+    wanted = request.project
+    return call.opened if wanted is None else [call.in_project(wanted).project]
 
 
 def _loaded(call: AdminCall, request: ProjectQuery) -> dict[str, MemoryStore]:
