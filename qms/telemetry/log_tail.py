@@ -2,6 +2,7 @@
 
 import logging
 from collections import deque
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -9,19 +10,31 @@ import msgspec
 
 from qms.telemetry.logs import clean
 
+Fields = dict[str, Any]
+"""A line of the log by its names."""
+
 TAIL_BYTES = 4 * 1024 * 1024
 """No more of each file is read."""
 
 
-def tail(path: Path, *, size: int, level: str, text: str | None = None) -> list[dict[str, Any]]:
-    """Return the latest lines from `level` on that hold `text`, the oldest first."""
+def tail(
+    path: Path,
+    *,
+    size: int,
+    level: str,
+    text: str | None = None,
+    takes: Callable[[Fields], bool] = lambda _fields: True,
+) -> list[Fields]:
+    """Return the latest lines from `level` on that hold `text`, if `takes` says so, in order."""
     least = logging.getLevelNamesMapping()[level.upper()]
-    found: deque[dict[str, Any]] = deque(maxlen=size)
+    found: deque[Fields] = deque(maxlen=size)
     # What was set aside last comes first: a file that has just begun would show nothing.
     for file in (path.with_name(f"{path.name}.1"), path):
         for line in _last_lines(file):
             fields = _fields(line)
-            if fields and _number(fields) >= least and (text is None or _holds(line, text)):
+            if not fields or _number(fields) < least or not takes(fields):
+                continue
+            if text is None or _holds(line, text):
                 found.append(fields)
     return list(found)
 
@@ -37,14 +50,14 @@ def _last_lines(path: Path) -> list[str]:
     return [clean(line) for line in (lines[1:] if start else lines)]
 
 
-def _fields(line: str) -> dict[str, Any] | None:
+def _fields(line: str) -> Fields | None:
     try:
-        return msgspec.json.decode(line, type=dict[str, Any])
+        return msgspec.json.decode(line, type=Fields)
     except msgspec.DecodeError:
         return None
 
 
-def _number(fields: dict[str, Any]) -> int:
+def _number(fields: Fields) -> int:
     return logging.getLevelNamesMapping().get(str(fields.get("level")).upper(), 0)
 
 

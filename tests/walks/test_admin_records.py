@@ -163,6 +163,25 @@ def test_the_log_shows_its_latest_lines_by_level_and_text(house: House, admin: C
     assert admin.fails("GET", "/logs?level=loud").status == 400
 
 
+def test_the_log_of_a_project_is_told_only_to_whom_it_is_open(house: House, admin: Console) -> None:
+    write_log(
+        house,
+        *(
+            {"level": "info", "message": "backup made", "project": project, "entries": 9}
+            for project in ("projA", "closed", "gone")
+        ),
+        {"level": "info", "message": "command answered", "project": ""},
+        {"level": "info", "message": "stopped"},
+    )
+
+    def told(console: Console) -> list[str | None]:
+        return [one.get("project") for one in console("GET", "/logs?size=3")["items"]]
+
+    assert told(admin) == ["projA", "", None]
+    admin("PUT", "/permissions/closed", {"permissions": {"admin": "reader"}})
+    assert told(admin) == ["closed", "", None]
+
+
 def test_a_key_in_the_log_is_not_shown(house: House, admin: Console) -> None:
     key = "qms_" + "x" * 43
     write_log(house, {"level": "info", "message": f"somebody wrote {key}"})

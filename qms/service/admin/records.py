@@ -93,9 +93,13 @@ def verify_audit(call: AdminCall, _request: NoArguments) -> AuditVerification:
 
 
 def list_logs(call: AdminCall, request: LogQuery) -> LogPage:
-    """Return the latest lines of the server's log."""
-    path = call.house.log_path
-    lines = tail(path, size=request.size, level=request.level, text=request.text)
+    """Return the latest lines of the log, without those of projects closed to the caller."""
+    path, seen = call.house.log_path, {NO_PROJECT, *call.opened}
+
+    def is_seen(line: dict[str, Any]) -> bool:
+        return call.is_local or str(line.get("project") or NO_PROJECT) in seen
+
+    lines = tail(path, size=request.size, level=request.level, text=request.text, takes=is_seen)
     return LogPage(items=lines, version=call.version)
 
 
