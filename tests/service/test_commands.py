@@ -47,6 +47,22 @@ def test_a_request_is_not_changed_by_the_call(house: House, entry: EntryMaker) -
     assert request == copy
 
 
+@pytest.mark.parametrize("is_loaded", [False, True])
+def test_a_closed_project_is_answered_by_the_same_thread_as_an_absent_one(
+    house: House, is_loaded: bool
+) -> None:
+    if is_loaded:
+        house.store("closed")
+        house.store("shared")
+    who, services = house.services.authenticate(key_of("admin")), house.services
+    names = [row.name for row in TABLE]
+
+    for ask in (services.runs_inline, services.waits_for_store):
+        closed, absent = ([ask(who, slug, name) for name in names] for slug in ("closed", "absent"))
+        assert closed == absent
+    assert any(services.runs_inline(LOCAL_ADMIN, "closed", name) for name in names) is is_loaded
+
+
 @pytest.mark.parametrize("command", TABLE, ids=lambda command: command.name)
 def test_hints_of_a_command_do_not_contradict_each_other(command: object) -> None:
     row = next(one for one in TABLE if one is command)

@@ -126,7 +126,7 @@ def test_a_file_may_be_larger_than_other_requests(console: Console) -> None:
 def test_a_closed_project_has_nothing_to_export_or_import(house: House) -> None:
     reader = Console(house.client, "reader")
 
-    assert reader.fails("GET", "/export/secret").status == 404
+    assert reader.fails("GET", "/export/closed").status == 404
     assert reader.fails("GET", "/export/absent").status == 404
     given = {"format": "jsonl", "content": ""}
-    assert reader.fails("POST", "/import/secret", given).status == 404
+    assert reader.fails("POST", "/import/closed", given).status == 404

@@ -1,6 +1,5 @@
 """The versions of an entry, for whoever looks after the server."""
 
-from qms.domain.errors import NotFoundError
 from qms.service.admin.calls import AdminCall
 from qms.service.history import Most, VersionItem, told_versions
 from qms.service.requests import Request, Response
@@ -25,12 +24,10 @@ class VersionPage(Response, frozen=True):
 
 def list_versions(call: AdminCall, request: VersionQuery) -> VersionPage:
     """Return what is known of an entry's versions."""
-    slug = call.endpoint(request.project).slug
-    if not call.opens(slug):
-        raise NotFoundError(f"there is no project {request.project[:64]!r}")
+    project, shelf = call.in_project(request.project), call.house.desk.shelf
     local = request.id.partition(":")[2] or request.id
-    store, shelf = call.house.catalog.get(slug), call.house.desk.shelf
+    entry_id = f"{project.project}:{local}"
     items, omitted = told_versions(
-        store, shelf, f"{slug}:{local}", limit=request.limit, full=request.full
+        project.store, shelf, entry_id, limit=request.limit, full=request.full
     )
     return VersionPage(items=items, omitted=omitted, version=call.version)

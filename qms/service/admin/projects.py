@@ -10,7 +10,7 @@ from msgspec import UNSET, UnsetType
 from qms.config import toml_file
 from qms.config.paths import resolved
 from qms.config.settings import Endpoint, SecretsPolicy, Toolset, fold_slug
-from qms.domain.errors import ConflictError, UnavailableError, invalid
+from qms.domain.errors import ConflictError, NotAllowedError, UnavailableError, invalid
 from qms.service.admin.calls import AdminCall, Change, Changed
 from qms.service.requests import NoArguments, Request, Response
 from qms.store.options import StoreStatus
@@ -126,6 +126,12 @@ def rename_project(call: AdminCall, request: ProjectRename) -> Changed:
     told: with entries in it a rename would break them. The name for people can always be changed.
     """
     endpoint = call.endpoint(request.slug)
+    if not call.opens(endpoint.slug):
+        raise NotAllowedError(
+            f"{endpoint.slug} is private and does not list this user: whether it has entries, and"
+            " so whether its slug may change, is not told; list the user first",
+            project=endpoint.slug,
+        )
     if len(call.house.catalog.get(endpoint.slug).view):
         raise ConflictError(
             f"{endpoint.slug} has entries, whose ids carry its slug: change its name instead, or"
