@@ -15,6 +15,7 @@ from qms.ingest.contradict import Disagreement
 from qms.ingest.entries import patched_document
 from qms.service.answers import Rendered
 from qms.service.calls import Call, no_entry
+from qms.service.formats import TokenBudget, longest
 from qms.service.requests import Request, Response
 from qms.service.tables import ItemTable
 from qms.service.touching import touch
@@ -36,6 +37,7 @@ class ContradictionsRequest(Request, frozen=True):
 
     filter: Filter | None = None
     format: Format = Format.JSON
+    max_tokens: TokenBudget | None = None
 
 
 class Contradiction(Response, frozen=True):
@@ -47,7 +49,7 @@ class Contradiction(Response, frozen=True):
 
 
 class ContradictionsAnswer(Response, frozen=True):
-    """The contradictions, those stated first; `has_more` when the limit cut them off."""
+    """The contradictions, those stated first; `has_more` when limit or budget cut them off."""
 
     items: list[Contradiction]
     has_more: bool
@@ -87,12 +89,16 @@ def list_contradictions(
     """Return what contradicts what in the project, as far as relations and rules know."""
     limit = call.settings.global_.limits.results
     found = list(islice(_distinct(_all(call, request.filter or Filter())), limit + 1))
-    shown, has_more = found[:limit], len(found) > limit
-    if request.format is Format.JSON:
-        return ContradictionsAnswer(items=shown, has_more=has_more)
     ids = ("id", "otherId")
     table = ItemTable(request.format, call.project, Contradiction, name="contradictions", ids=ids)
-    return table.rendered(shown, hasMore=has_more)
+
+    def answer(count: int) -> ContradictionsAnswer | Rendered:
+        shown, has_more = found[:count], len(found) > count
+        if request.format is Format.JSON:
+            return ContradictionsAnswer(items=shown, has_more=has_more)
+        return table.rendered(shown, hasMore=has_more)
+
+    return longest(answer, min(limit, len(found)), request.max_tokens)
 
 
 def resolve_contradiction(call: Call, request: ResolveRequest) -> ResolveAnswer:

@@ -8,6 +8,7 @@ import msgspec
 from qms.domain.queries import Filter, Format
 from qms.service.answers import Rendered
 from qms.service.calls import Call
+from qms.service.formats import TokenBudget, longest
 from qms.service.listing import newest
 from qms.service.requests import Request, Response
 from qms.service.tables import ItemTable
@@ -27,6 +28,7 @@ class DuplicatesRequest(Request, frozen=True):
     threshold: Annotated[float, msgspec.Meta(ge=0, le=1)] = 0.9
     max_pairs: Annotated[int, msgspec.Meta(ge=1, le=1000)] = 50
     format: Format = Format.JSON
+    max_tokens: TokenBudget | None = None
 
 
 class DuplicatePair(Response, frozen=True):
@@ -40,10 +42,11 @@ class DuplicatePair(Response, frozen=True):
 
 
 class DuplicatesAnswer(Response, frozen=True):
-    """The pairs, most alike first, and how many entries were compared."""
+    """The pairs, most alike first, how many entries were compared, and what the budget left out."""
 
     pairs: list[DuplicatePair]
     compared: int
+    omitted: int
 
 
 def find_duplicates(call: Call, request: DuplicatesRequest) -> DuplicatesAnswer | Rendered:
@@ -54,11 +57,16 @@ def find_duplicates(call: Call, request: DuplicatesRequest) -> DuplicatesAnswer 
     records = {record.header.id: record for record in latest}
     source = call.house.library.source(call.store, now=call.now, with_superseded=True)
     pairs = alike_pairs(source, list(records), request.threshold, most=request.max_pairs)
-    shown = [_pair(one, records) for one in pairs]
-    if request.format is Format.JSON:
-        return DuplicatesAnswer(pairs=shown, compared=len(records))
+    found, compared = [_pair(one, records) for one in pairs], len(records)
     table = ItemTable(request.format, call.project, DuplicatePair, name="pairs", ids=("a", "b"))
-    return table.rendered(shown, compared=len(records))
+
+    def answer(count: int) -> DuplicatesAnswer | Rendered:
+        shown, omitted = found[:count], len(found) - count
+        if request.format is Format.JSON:
+            return DuplicatesAnswer(pairs=shown, compared=compared, omitted=omitted)
+        return table.rendered(shown, compared=compared, omitted=omitted)
+
+    return longest(answer, len(found), request.max_tokens)
 
 
 def _pair(one: "Alike", records: dict[str, Record]) -> DuplicatePair:

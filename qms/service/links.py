@@ -15,6 +15,7 @@ from qms.domain.relations import RELATION_TYPE, TYPE_RULE
 from qms.ingest.entries import patched_document
 from qms.service.answers import Rendered
 from qms.service.calls import Call, living_in, no_entry
+from qms.service.formats import TokenBudget, longest
 from qms.service.graph import Direction
 from qms.service.requests import Request, Response
 from qms.service.tables import ItemTable
@@ -69,6 +70,7 @@ class LinksRequest(Request, frozen=True):
     direction: Direction = "both"
     types: tuple[str, ...] | None = None
     format: Format = Format.JSON
+    max_tokens: TokenBudget | None = None
 
 
 class Link(Response, frozen=True):
@@ -83,9 +85,10 @@ class Link(Response, frozen=True):
 
 
 class LinksAnswer(Response, frozen=True):
-    """The relations of an entry, its own first."""
+    """The relations of an entry, its own first; `omitted` are those beyond the budget."""
 
     links: list[Link]
+    omitted: int
 
 
 def link_entries(call: Call, request: LinkRequest) -> LinkAnswer:
@@ -131,12 +134,16 @@ def unlink_entries(call: Call, request: UnlinkRequest) -> UnlinkAnswer:
 
 def get_links(call: Call, request: LinksRequest) -> LinksAnswer | Rendered:
     """Return the relations of an entry whose other end the caller may see."""
-    links = links_of(call, request)
-    if request.format is Format.JSON:
-        return LinksAnswer(links=links)
-    ids = ("sourceId", "targetId")
+    links, ids = links_of(call, request), ("sourceId", "targetId")
     table = ItemTable(request.format, call.project, Link, name="links", ids=ids)
-    return table.rendered(links)
+
+    def answer(count: int) -> LinksAnswer | Rendered:
+        shown, omitted = links[:count], len(links) - count
+        if request.format is Format.JSON:
+            return LinksAnswer(links=shown, omitted=omitted)
+        return table.rendered(shown, omitted=omitted)
+
+    return longest(answer, len(links), request.max_tokens)
 
 
 def links_of(call: Call, request: LinksRequest) -> list[Link]:

@@ -12,6 +12,7 @@ from qms.service.answers import Rendered
 from qms.service.calls import Call
 from qms.service.contradictions import CONTRADICTS
 from qms.service.entries import PatchRequest, patch_entry
+from qms.service.formats import TokenBudget, longest
 from qms.service.links import LinkRequest, link_entries
 from qms.service.requests import Request, Response
 from qms.service.tables import ItemTable
@@ -24,6 +25,7 @@ class ProposalsRequest(Request, frozen=True):
 
     kind: ProposalKind | None = None
     format: Format = Format.JSON
+    max_tokens: TokenBudget | None = None
 
 
 class ProposedChange(Response, frozen=True):
@@ -41,7 +43,7 @@ class ProposedChange(Response, frozen=True):
 
 
 class ProposalsAnswer(Response, frozen=True):
-    """What waits for a decision, the newest first; `has_more` when the limit cut it off."""
+    """What waits for a decision, the newest first; `has_more` when limit or budget cut it off."""
 
     items: list[ProposedChange]
     has_more: bool
@@ -81,13 +83,17 @@ def list_proposals(call: Call, request: ProposalsRequest) -> ProposalsAnswer | R
         for one in reversed(call.store.proposals.all())
         if request.kind in (None, one.kind) and (title := _title(call, one)) is not None
     ]
-    limit = call.settings.global_.limits.results
-    shown, has_more = found[:limit], len(found) > limit
-    if request.format is Format.JSON:
-        return ProposalsAnswer(items=shown, has_more=has_more)
     ids = ("entryId", "otherId")
     table = ItemTable(request.format, call.project, ProposedChange, name="proposals", ids=ids)
-    return table.rendered(shown, hasMore=has_more)
+
+    def answer(count: int) -> ProposalsAnswer | Rendered:
+        shown, has_more = found[:count], len(found) > count
+        if request.format is Format.JSON:
+            return ProposalsAnswer(items=shown, has_more=has_more)
+        return table.rendered(shown, hasMore=has_more)
+
+    most = min(call.settings.global_.limits.results, len(found))
+    return longest(answer, most, request.max_tokens)
 
 
 def accept_proposals(call: Call, request: DecideRequest) -> AcceptAnswer:

@@ -7,6 +7,8 @@ import msgspec
 import pytest
 
 from qms.cli.demo import memories
+from qms.service.schemas import has_formats
+from qms.service.table import TABLE
 from tests.support.asgi import Answer
 from tests.support.house import Door, House
 from tests.support.toon import Toon, read_toon
@@ -316,6 +318,46 @@ def test_links_archive_pairs_and_contradictions_read_back_from_rows(
         ]
         assert told == shown
         assert toon.head["count"] == str(len(shown))
+
+
+def test_every_list_and_search_that_has_a_format_has_a_budget() -> None:
+    others = {"getUsageDoc", "memory_recall", "memory_search", "memory_list"}
+
+    for row in TABLE:
+        names = {field.encode_name for field in msgspec.structs.fields(row.request)}
+        if has_formats(row) and row.name not in others:
+            assert "maxTokens" in names or row.name == "searchEntries", row.name
+
+
+@pytest.mark.parametrize("form", ["json", *FORMS])
+def test_links_pairs_and_contradictions_keep_to_a_budget(
+    house: House, as_curator: Door, form: str
+) -> None:
+    ids = [
+        as_curator("upsertEntry", entry={"kind": "fact", "body": f"The staging port is {port}."})[
+            "id"
+        ]
+        for port in range(5430, 5442)
+    ]
+    for other in ids[1:]:
+        as_curator("linkEntries", sourceId=ids[0], targetId=other)
+    as_curator("searchEntries", query={"text": "port"})
+    while house.library.work() == 0.0:
+        pass  # until every vector is there
+
+    for command, request in (
+        ("getLinks", {"id": ids[0]}),
+        ("listContradictions", {}),
+        ("findDuplicates", {"threshold": 0.5}),
+    ):
+        whole = as_curator.send(command, {**request, "format": form}).body
+        budget = len(whole) // 4 // 3
+        cut = as_curator.send(command, {**request, "format": form, "maxTokens": budget}).body
+        assert 0 < len(cut) <= 4 * budget < len(whole)
+        told = as_curator(command, **request, maxTokens=1)
+        [items] = [value for value in told.values() if isinstance(value, list)]
+        assert len(items) == 1
+        assert told.get("omitted") or told["hasMore"]
 
 
 def test_a_compact_search_has_less_than_a_quarter_of_the_json_answer(as_writer: Door) -> None:
