@@ -266,3 +266,42 @@ def test_only_the_case_of_a_slug_can_be_changed(house: House, admin: Console) ->
     admin("POST", "/projects/projB/rename", {"to": "ProjB"})
 
     assert list(endpoints(house)) == ["shared", "projA", "closed", "ProjB"]
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "content", "field"),
+    [
+        ("POST", "/projects", {"slug": "con"}, "slug"),
+        ("POST", "/projects", {"slug": "a b"}, "slug"),
+        (
+            "POST",
+            "/projects",
+            {"slug": "new", "settings": {"maxEntries": -1}},
+            "settings.maxEntries",
+        ),
+        (
+            "POST",
+            "/projects",
+            {"slug": "new", "settings": {"storagePath": "/etc"}},
+            "settings.storagePath",
+        ),
+        ("PATCH", "/projects/projA", {"settings": {"maxMegabytes": -1}}, "settings.maxMegabytes"),
+        ("POST", "/projects/projB/rename", {"to": ".."}, "to"),
+        ("POST", "/users", {"user": "", "tier": "none"}, "user"),
+        ("POST", "/users", {"user": "a\nb", "tier": "none"}, "user"),
+        (
+            "PUT",
+            "/backups/schedule",
+            {"cadence": "often", "timeZone": "local", "mode": "full", "keep": 3},
+            "cadence",
+        ),
+    ],
+)
+def test_a_refusal_names_the_field_of_the_request_and_no_line_of_the_file(
+    admin: Console, method: str, path: str, content: dict[str, object], field: str
+) -> None:
+    refusal = admin.fails(method, path, content)
+
+    assert (refusal.status, refusal.code) == (400, "invalidInput")
+    assert (refusal.details["field"], refusal.details.get("line")) == (field, None)
+    assert refusal.message.startswith(f"{field}: ")

@@ -1,19 +1,25 @@
 """One call of the administration: who asks, and how a change is made, kept and written down."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime
+from types import MappingProxyType
 
 import msgspec
 
+from qms.config.convert import Place
 from qms.config.settings import Endpoint, Settings
+from qms.config.toml_file import field_name
 from qms.domain.access import AccessTier, Caller
-from qms.domain.errors import NotFoundError
+from qms.domain.errors import InvalidInputError, NotFoundError, invalid
 from qms.files.audit_chain import AuditedChange, AuditEvent
 from qms.service.calls import Call, House, check_tier
 from qms.service.requests import Request, Response
 
 TextChange = Callable[[str], str]
 """From the text of the configuration to the one that is asked for."""
+
+
+NO_NAMES: Mapping[Place, str] = MappingProxyType({})
 
 
 class Change(Request, frozen=True):
@@ -109,14 +115,28 @@ class AdminCall:
             raise NotFoundError(f"there is no project {slug[:64]!r}", project=slug[:64])
         return found
 
-    def edit(self, change: TextChange, if_version: str | None, *, op: str, target: str) -> str:
+    def edit(
+        self,
+        change: TextChange,
+        if_version: str | None,
+        *,
+        op: str,
+        target: str,
+        names: Mapping[Place, str] = NO_NAMES,
+    ) -> str:
         """Change the configuration, write down who did it, and return the new version.
+
+        `names` are what the request calls places of the file, the narrower ones first.
 
         Raises:
             ConflictError: it was changed meanwhile, or nobody would be left to administer.
             InvalidInputError: the change is not valid, or a path leaves the root.
         """
-        version = self.house.configuration.change(change, if_version, confined=not self.is_local)
+        confined = not self.is_local
+        try:
+            version = self.house.configuration.change(change, if_version, confined=confined)
+        except InvalidInputError as error:
+            raise _as_asked(error, names) from None
         self.record(op, target, version)
         return version
 
@@ -131,3 +151,15 @@ class AdminCall:
                 changes=(AuditedChange(op, target, version),),
             )
         )
+
+
+def _as_asked(error: InvalidInputError, names: Mapping[Place, str]) -> InvalidInputError:
+    """Return what is wrong in the words of the request: its caller wrote no line of the file."""
+    field = str(error.details.get("field", ""))
+    for place, name in names.items():
+        known = field_name(place)
+        if field == known or field.startswith(f"{known}."):
+            line = error.details.get("line")
+            reason = error.message.removeprefix(f"line {line}: ").removeprefix(f"{field}: ")
+            return invalid((name + field.removeprefix(known)).removeprefix("."), reason)
+    return error

@@ -8,6 +8,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from qms.config import toml_file
+from qms.config.convert import Place
 from qms.config.paths import resolved
 from qms.config.settings import Endpoint, SecretsPolicy, Toolset, fold_slug
 from qms.domain.errors import ConflictError, NotAllowedError, UnavailableError, invalid
@@ -103,8 +104,14 @@ def create_project(call: AdminCall, request: ProjectCreation) -> Changed:
         _check_free(text, request.slug)
         return toml_file.set_endpoint(text, request.slug, _values(request.settings))
 
-    target = f"projects/{request.slug}"
-    return Changed(version=call.edit(change, request.if_version, op="create", target=target))
+    version = call.edit(
+        change,
+        request.if_version,
+        op="create",
+        target=f"projects/{request.slug}",
+        names=_names(request.slug),
+    )
+    return Changed(version=version)
 
 
 def change_project(call: AdminCall, request: ProjectChange) -> Changed:
@@ -115,6 +122,7 @@ def change_project(call: AdminCall, request: ProjectChange) -> Changed:
         request.if_version,
         op="update",
         target=f"projects/{slug}",
+        names=_names(slug),
     )
     return Changed(version=version)
 
@@ -144,8 +152,14 @@ def rename_project(call: AdminCall, request: ProjectRename) -> Changed:
             _check_free(text, request.to)
         return toml_file.rename_endpoint(text, endpoint.slug, request.to)
 
-    target = f"projects/{endpoint.slug} to {request.to}"
-    return Changed(version=call.edit(change, request.if_version, op="update", target=target))
+    version = call.edit(
+        change,
+        request.if_version,
+        op="update",
+        target=f"projects/{endpoint.slug} to {request.to}",
+        names={("endpoint", request.to, "slug"): "to"},
+    )
+    return Changed(version=version)
 
 
 def remove_project(call: AdminCall, request: ProjectRemoval) -> ProjectRemoved:
@@ -191,6 +205,11 @@ def _put_away(call: AdminCall, folder: Path, place: Path, slug: str) -> Path | N
 def _check_free(text: str, slug: str) -> None:
     if toml_file.parse(text)[0].find_endpoint(slug) is not None:
         raise ConflictError(f"there is a project {slug[:64]!r} already", project=slug[:64])
+
+
+def _names(slug: str) -> dict[Place, str]:
+    """Return what a request calls the settings of a project, and its slug."""
+    return {("endpoint", slug, "slug"): "slug", ("endpoint", slug): "settings"}
 
 
 def _values(settings: NewSettings | _Settings) -> dict[str, Any]:

@@ -28,5 +28,6 @@ def set_schedule(call: AdminCall, request: ScheduleChange) -> Changed:
         request.if_version,
         op="update",
         target="backups/schedule",
+        names={("global", "backup"): ""},
     )
     return Changed(version=version)

@@ -1,6 +1,7 @@
 """Users: who is known to the server, with which tier."""
 
 from qms.config import toml_file
+from qms.config.convert import Place
 from qms.config.settings import User
 from qms.domain.access import AccessTier
 from qms.domain.errors import ConflictError, NotFoundError, invalid
@@ -102,7 +103,9 @@ def _changed(
     call: AdminCall, change: TextChange, request: UserChange | UserRemoval, op: str
 ) -> Changed:
     target = f"users/{request.user}"
-    return Changed(version=call.edit(change, request.if_version, op=op, target=target))
+    names: dict[Place, str] = {("users", request.user): "user"}
+    version = call.edit(change, request.if_version, op=op, target=target, names=names)
+    return Changed(version=version)
 
 
 def _item(call: AdminCall, name: str, user: User, *, is_last_admin: bool) -> UserItem:
