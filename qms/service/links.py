@@ -13,6 +13,7 @@ from qms.domain.errors import invalid
 from qms.domain.queries import Format
 from qms.domain.relations import RELATION_TYPE, TYPE_RULE
 from qms.ingest.entries import patched_document
+from qms.ingest.withhold import withhold
 from qms.service.answers import Rendered
 from qms.service.calls import Call, living_in, no_entry
 from qms.service.formats import TokenBudget, longest
@@ -45,6 +46,7 @@ class LinkAnswer(Response, frozen=True):
 
     linked: bool
     version: str
+    warnings: tuple[str, ...] | UnsetType = UNSET
 
 
 class UnlinkRequest(Request, frozen=True):
@@ -100,8 +102,9 @@ def link_entries(call: Call, request: LinkRequest) -> LinkAnswer:
     relation: dict[str, Any] = {"type": request.type, "targetId": target}
     if request.weight is not None:
         relation["weight"] = request.weight
-    if request.metadata is not None:
-        relation["metadata"] = request.metadata
+    given = {} if request.metadata is None else {"metadata": request.metadata}
+    kept, warnings = withhold(given, call.endpoint.secrets)
+    relation |= kept
     linked = False
 
     def change(before: Relations) -> Relations:
@@ -114,7 +117,7 @@ def link_entries(call: Call, request: LinkRequest) -> LinkAnswer:
         return [*(one for one in before if one not in same), made]
 
     record = _changed(call, request.source_id, request.if_version, change)
-    return LinkAnswer(linked=linked, version=record.version())
+    return LinkAnswer(linked=linked, version=record.version(), warnings=warnings or UNSET)
 
 
 def unlink_entries(call: Call, request: UnlinkRequest) -> UnlinkAnswer:

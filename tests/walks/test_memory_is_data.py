@@ -146,6 +146,47 @@ def test_a_project_that_refuses_names_field_and_kind_and_stores_nothing(
     assert door("getEntry", id="x")["entry"]["body"] == {"text": "before"}
 
 
+WAYS_IN: dict[str, dict[str, Any]] = {
+    "linkEntries": {"sourceId": "x", "targetId": "y", "metadata": {"note": TOKEN}},
+    "consolidateEntries": {"ids": ["x", "y"], "title": TOKEN},
+    "memory_store": {"title": "new", "content": TOKEN},
+    "memory_update": {"id": "x", "content": TOKEN},
+    "memory_consolidate": {"ids": ["x", "y"], "title": TOKEN},
+    "create_entities": {"entities": [{"name": "n", "entityType": "e", "observations": [TOKEN]}]},
+    "add_observations": {"observations": [{"entityName": "known", "contents": [TOKEN]}]},
+}
+"""Every other command with a text of its own that is stored."""
+
+
+@pytest.mark.attack(65)
+@pytest.mark.parametrize("command", WAYS_IN)
+@pytest.mark.parametrize("name", ["redact", "refuse"])
+def test_no_command_has_a_way_around_the_policy(house: House, command: str, name: str) -> None:
+    door = policy(house, name)
+    for local in ("x", "y"):
+        door("upsertEntry", entry={**NOTE, "id": local, "body": local})
+    door("create_entities", entities=[{"name": "known", "entityType": "e", "observations": []}])
+
+    answer = door.send(command, WAYS_IN[command])
+
+    assert answer.status == (200 if name == "redact" else 400)
+    house.store().fold()
+    stored = b"".join(path.read_bytes() for path in house.root.rglob("*") if path.is_file())
+    assert TOKEN[:12].encode() not in stored
+    assert (b"[redacted]" in stored) is (name == "redact")
+
+
+@pytest.mark.attack(65)
+def test_a_link_whose_metadata_hold_a_secret_is_made_with_a_warning(house: House) -> None:
+    door = policy(house, "warn")
+    for local in ("x", "y"):
+        door("upsertEntry", entry={**NOTE, "id": local, "body": local})
+
+    [warning] = door("linkEntries", **WAYS_IN["linkEntries"])["warnings"]
+
+    assert warning == "metadata.note: seems to hold a GitHub token; it is stored as it is"
+
+
 @pytest.mark.attack(65)
 def test_an_import_counts_a_refused_secret_as_the_error_of_its_entry(house: House) -> None:
     door = policy(house, "refuse")
