@@ -3,12 +3,14 @@
 from typing import Any, Literal
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from qms.codec.documents import over_limit
 from qms.config.settings import SummaryMethod
 from qms.domain.bodies import main_text
 from qms.domain.entry import split_id
 from qms.domain.errors import UnavailableError
+from qms.domain.flags import Flag, flags_of
 from qms.domain.ports import ChatModel
 from qms.inference.chat_summarizer import ChatSummarizer
 from qms.service.calls import Call
@@ -29,11 +31,12 @@ class SummariesRequest(Request, frozen=True):
 
 
 class EntrySummary(msgspec.Struct, frozen=True, kw_only=True):
-    """What an entry says, and who put it so."""
+    """What an entry says, who put it so, and what to beware of in it."""
 
     id: str
     summary: str
     method: Literal["extractive", "llm", "given"]
+    flags: tuple[Flag, ...] | UnsetType = UNSET
 
 
 class SummariesAnswer(Response, frozen=True):
@@ -49,7 +52,12 @@ def summaries(call: Call, request: SummariesRequest) -> SummariesAnswer:
         raise over_limit("ids", len(request.ids), limit, "results")
     records = [call.find(given) for given in request.ids]
     writer = SummaryWriter(call)
-    return SummariesAnswer(summaries=[_summary(call, record, writer) for record in records])
+    return SummariesAnswer(summaries=[_flagged(call, record, writer) for record in records])
+
+
+def _flagged(call: Call, record: Record, writer: "SummaryWriter") -> EntrySummary:
+    flags = flags_of(record.line)
+    return msgspec.structs.replace(_summary(call, record, writer), flags=flags or UNSET)
 
 
 def _summary(call: Call, record: Record, writer: "SummaryWriter") -> EntrySummary:

@@ -68,6 +68,14 @@ def test_rows_and_a_cold_start_are_flagged_too(ordered: Door, form: str) -> None
 
 
 @pytest.mark.attack(60)
+def test_a_summary_of_what_gives_orders_is_flagged(ordered: Door) -> None:
+    flagged, plain = ordered("summaries", ids=["x", "plain"])["summaries"]
+
+    assert flagged["flags"] == ["instructionLike", "hiddenUnicode"]
+    assert "flags" not in plain
+
+
+@pytest.mark.attack(60)
 def test_no_description_of_a_command_contains_what_is_stored(ordered: Door) -> None:
     assert "previous instructions" not in str(ordered("describe"))
 
