@@ -9,6 +9,7 @@ from qms.service.calls import Call
 from qms.service.listing import newest
 
 MAX_COMPLETIONS = 100
+"""So many are shown; one more is looked for, which tells that there are others."""
 
 
 def complete(call: Call, field: str, start: str) -> list[str]:
@@ -21,9 +22,9 @@ def complete(call: Call, field: str, start: str) -> list[str]:
     found: dict[str, None] = {}
     for record in newest(call, Filter()):
         found.update(dict.fromkeys(values_of(record.header, start)))
-        if len(found) >= MAX_COMPLETIONS:
+        if len(found) > MAX_COMPLETIONS:
             break
-    return list(found)[:MAX_COMPLETIONS]
+    return list(found)[: MAX_COMPLETIONS + 1]
 
 
 def _ids(header: Header, start: str) -> Iterable[str]:

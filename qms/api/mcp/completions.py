@@ -4,6 +4,7 @@ from mcp_types import CompleteRequestParams, CompleteResult, Completion
 
 from qms.api.mcp.calling import Calls
 from qms.api.mcp.visits import Context
+from qms.service.completing import MAX_COMPLETIONS
 
 FIELDS = frozenset({"id", "tag", "kind", "namespace"})
 """Arguments whose values are found among the entries of the project."""
@@ -21,4 +22,5 @@ class Completions:
         values = []
         if argument.name in FIELDS:
             values = await self._calls.complete(context, argument.name, argument.value)
-        return CompleteResult(completion=Completion(values=values, has_more=False))
+        shown, has_more = values[:MAX_COMPLETIONS], len(values) > MAX_COMPLETIONS
+        return CompleteResult(completion=Completion(values=shown, has_more=has_more))

@@ -17,12 +17,16 @@ def text(result: dict[str, Any]) -> str:
     return said
 
 
-def complete(client: Any, name: str, value: str) -> list[str]:
+def completion(client: Any, name: str, value: str) -> Any:
     request = {
         "ref": {"type": "ref/resource", "uri": "memory://projA/{id}"},
         "argument": {"name": name, "value": value},
     }
-    values: list[str] = client.result("completion/complete", request)["completion"]["values"]
+    return client.result("completion/complete", request)["completion"]
+
+
+def complete(client: Any, name: str, value: str) -> list[str]:
+    values: list[str] = completion(client, name, value)["values"]
     return values
 
 
@@ -145,4 +149,7 @@ def test_ids_tags_kinds_and_namespaces_are_completed(house: House, mcp: ClientMa
 def test_completions_end_somewhere(house: House, mcp: ClientMaker, entry: EntryMaker) -> None:
     house.door("writer")("bulkImport", entries=[entry(id=f"e{number}") for number in range(150)])
 
-    assert len(complete(mcp("reader"), "id", "e")) == 100
+    told = completion(mcp("reader"), "id", "e")
+
+    assert (len(told["values"]), told["hasMore"]) == (100, True)
+    assert completion(mcp("reader"), "id", "e14")["hasMore"] is False
