@@ -150,7 +150,8 @@ class Services:
         Raises:
             QmsError: the caller may not, the request is wrong, or the command failed.
         """
-        settings = self.settings
+        # The version first: what is changed meanwhile ends as a conflict, and is not lost.
+        version, settings = self._house.configuration.version, self.settings
         row = self._administration.get(command)
         if row is None:
             raise NotFoundError(f"there is no command {command[:64]!r}", command=command[:64])
@@ -159,6 +160,7 @@ class Services:
         call = AdminCall(
             self._house,
             settings,
+            version=version,
             caller=Caller(user=who.user, access=access, key_id=who.key_id),
             command=row.name,
             access_to=lambda slug: _access(settings, who, slug),

@@ -282,7 +282,9 @@ class Configuration:
 
     def _take(self, text: str, settings: Settings, warnings: list[SettingsWarning]) -> None:
         is_new = settings != self._settings
-        self._text, self._settings, self.warnings = text, settings, tuple(warnings)
+        # The text last: whoever reads a version, and then the settings, has none older than it.
+        self._settings, self.warnings = settings, tuple(warnings)
+        self._text = text
         self.error = None
         if is_new:
             for listener in self._listeners:

@@ -1,11 +1,15 @@
 """Users, keys and permissions over `/admin`: kept in the TOML, in force at once, audited."""
 
 import tomllib
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 import pytest
 
+from qms.domain.access import LOCAL_ADMIN
 from tests.support.asgi import AsgiClient
 from tests.support.console import Console
 from tests.support.house import Clock, House, key_of
@@ -306,3 +310,37 @@ def test_a_key_says_when_it_was_last_used(house: House, admin: Console, clock: C
     clock.move(minutes=5)
     assert house.client.post("/api/v1/projA/health", {}, key=made["key"]).status == 200
     assert last_used() == "2026-03-01T12:05:00Z"
+
+
+class EditingClock(Clock):
+    """A clock that has somebody edit the configuration when it is looked at."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.edit: Callable[[], object] | None = None
+
+    def __call__(self) -> datetime:
+        edit, self.edit = self.edit, None
+        if edit is not None:
+            edit()
+        return super().__call__()
+
+
+@pytest.mark.attack(74)
+@pytest.mark.parametrize("command", ["listUsers", "listKeys", "listProjects"])
+def test_a_list_made_during_a_change_does_not_carry_the_version_after_it(
+    tmp_path: Path, command: str
+) -> None:
+    clock = EditingClock()
+    house = House(tmp_path, clock)
+    before = house.configuration.version
+    clock.edit = lambda: house.services.administer(
+        LOCAL_ADMIN, "createUser", {"user": "meanwhile", "tier": "reader"}
+    )
+
+    answer = house.services.administer(LOCAL_ADMIN, command, {})
+
+    assert house.configuration.version != before
+    assert "meanwhile" not in repr(answer)
+    assert answer.version == before
+    house.close()

@@ -43,6 +43,7 @@ class AdminCall:
         house: House,
         settings: Settings,
         *,
+        version: str,
         caller: Caller,
         command: str,
         access_to: Callable[[str], AccessTier],
@@ -51,17 +52,13 @@ class AdminCall:
     ) -> None:
         self.house = house
         self.settings = settings
+        self.version = version
         self.caller = caller
         self.command = command
         self.access_to = access_to
         self.last_used = last_used
         self.now = house.clock()
         self.is_local = is_local
-
-    @property
-    def version(self) -> str:
-        """Return the version of the configuration in force."""
-        return self.house.configuration.version
 
     @property
     def opened(self) -> list[str]:

@@ -3,10 +3,10 @@
 import difflib
 import re
 
-from qms.config.toml_file import SettingsWarning
+from qms.config.toml_file import SettingsWarning, parse
 from qms.domain.errors import ConflictError, InvalidInputError, invalid
 from qms.service.admin.calls import AdminCall, Changed
-from qms.service.configuration import InvalidEdit
+from qms.service.configuration import InvalidEdit, version_of
 from qms.service.masking import masked, masks_of
 from qms.service.requests import NoArguments, Request, Response
 
@@ -51,10 +51,10 @@ class ConfigSave(Request, frozen=True):
 def get_config(call: AdminCall, _request: NoArguments) -> ConfigAnswer:
     """Return the text in force without its secrets."""
     configuration = call.house.configuration
-    text, version = configuration.text, configuration.version
+    text = configuration.text
     return ConfigAnswer(
-        text=masked(text, masks_of(call.settings)),
-        version=version,
+        text=masked(text, _masks(text)),
+        version=version_of(text),
         warnings=configuration.warnings,
         error=configuration.error,
     )
@@ -64,7 +64,7 @@ def validate_config(call: AdminCall, request: ConfigText) -> ConfigCheck:
     """Check a text as saving it would, and return what it would change."""
     configuration = call.house.configuration
     before = configuration.text
-    secrets = masks_of(call.settings)
+    secrets = _masks(before)
     found: list[SettingsWarning] = []
     error = None
     try:
@@ -78,7 +78,7 @@ def validate_config(call: AdminCall, request: ConfigText) -> ConfigCheck:
         error=error,
         warnings=found,
         diff=_diff(masked(before, secrets), request.text),
-        version=configuration.version,
+        version=version_of(before),
     )
 
 
@@ -89,6 +89,11 @@ def save_config(call: AdminCall, request: ConfigSave) -> Changed:
     text = _unmasked(request.text, masks_of(settings))
     version = call.edit(lambda _text: text, request.if_version, op="update", target="config")
     return Changed(version=version)
+
+
+def _masks(text: str) -> dict[str, str]:
+    """Return the masks of the keys in this very text, whatever is in force by now."""
+    return masks_of(parse(text)[0])
 
 
 def _unmasked(text: str, secrets: dict[str, str]) -> str:
