@@ -136,6 +136,7 @@ class Call:
         access_to: Callable[[str], AccessTier],
         is_administrator: bool,
         peer: Peer = SILENT,
+        toolsets: frozenset[str] | None = None,
     ) -> None:
         self.house = house
         self.settings = settings
@@ -145,6 +146,7 @@ class Call:
         self.access_to = access_to
         self.is_administrator = is_administrator
         self.peer = peer
+        self.toolsets = toolsets
         self.now = house.clock()
 
     @property

@@ -115,8 +115,11 @@ class Services:
         *,
         agent_id: str | None = None,
         peer: Peer = SILENT,
+        toolsets: frozenset[str] | None = None,
     ) -> Any:
         """Run one command and return its response; `peer` hears of it meanwhile.
+
+        `toolsets` are those that a client has chosen; None where nobody chooses.
 
         Raises:
             QmsError: the caller may not, the request is wrong, or the command failed.
@@ -125,7 +128,15 @@ class Services:
         endpoint, access = _open(settings, who, project)
         row = self._admitted(command, access)
         arguments = read_request(_without_project(request, endpoint), row.request)
-        call = self._begin(settings, endpoint, who, command=row.name, agent_id=agent_id, peer=peer)
+        call = self._begin(
+            settings,
+            endpoint,
+            who,
+            command=row.name,
+            agent_id=agent_id,
+            peer=peer,
+            toolsets=toolsets,
+        )
         return row.handler(call, arguments)
 
     def knows(self, command: str) -> bool:
@@ -271,6 +282,7 @@ class Services:
         command: str,
         agent_id: str | None = None,
         peer: Peer = SILENT,
+        toolsets: frozenset[str] | None = None,
     ) -> Call:
         caller = Caller(
             user=who.user,
@@ -287,6 +299,7 @@ class Services:
             access_to=lambda slug: _access(settings, who, slug),
             is_administrator=_is_administrator(settings, who),
             peer=peer,
+            toolsets=toolsets,
         )
 
     def _stores_needed(self, who: KeyMatch | Caller, project: str) -> list[str]:

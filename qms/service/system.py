@@ -6,7 +6,7 @@ import msgspec
 
 from qms.config.settings import DROP_IN_TOOLSETS
 from qms.domain.bodies import BODY_TYPES, MAIN_FIELDS
-from qms.service.calls import Call
+from qms.service.calls import Call, Command
 from qms.service.manual import PAGE_URLS, SCHEMA_URL, Page
 from qms.service.requests import NoArguments, Response
 from qms.service.schemas import request_schema
@@ -41,7 +41,6 @@ class DescribeAnswer(Response, frozen=True):
 
 def describe(call: Call, _request: NoArguments) -> DescribeAnswer:
     """Return what the caller can ask for and how."""
-    unused = DROP_IN_TOOLSETS.difference(call.endpoint.toolsets)
     commands = [
         CommandDescription(
             name=command.name,
@@ -51,7 +50,7 @@ def describe(call: Call, _request: NoArguments) -> DescribeAnswer:
             example=command.example,
         )
         for command in call.house.commands
-        if command.least <= call.caller.access and command.toolset not in unused
+        if command.least <= call.caller.access and _is_offered(call, command)
     ]
     return DescribeAnswer(
         commands=commands,
@@ -60,6 +59,13 @@ def describe(call: Call, _request: NoArguments) -> DescribeAnswer:
         doc_url=PAGE_URLS[Page.USAGE],
         help_urls=[PAGE_URLS[Page.FOR_AGENTS], PAGE_URLS[Page.FOR_PEOPLE]],
     )
+
+
+def _is_offered(call: Call, command: Command) -> bool:
+    """Say whether a client finds the command where it asks: among the toolsets it has chosen."""
+    if call.toolsets is not None:
+        return command.toolset in call.toolsets
+    return command.toolset not in DROP_IN_TOOLSETS.difference(call.endpoint.toolsets)
 
 
 def _described(body: type[msgspec.Struct], main: tuple[str, ...]) -> KindDescription:

@@ -46,7 +46,13 @@ class Calls:
         def work() -> T:
             return finish(
                 self.services.call(
-                    visit.who, visit.project, command, arguments, agent_id=agent_id, peer=peer
+                    visit.who,
+                    visit.project,
+                    command,
+                    arguments,
+                    agent_id=agent_id,
+                    peer=peer,
+                    toolsets=visit.toolsets,
                 )
             )
 

@@ -32,6 +32,18 @@ def test_a_tool_outside_of_the_chosen_toolsets_is_unknown(
     assert mcp(query="?toolsets=system").call("verifyStore") == {"items": []}
 
 
+@pytest.mark.parametrize("query", ["", "?toolsets=core,system"])
+@pytest.mark.parametrize("user", ["reader", "admin"])
+def test_a_client_is_described_exactly_the_tools_that_it_gets(
+    with_system: House, mcp: ClientMaker, user: str, query: str
+) -> None:
+    client = mcp(user, query=query)
+
+    described = client.call("describe")["commands"]
+
+    assert [one["name"] for one in described] == list(client.tools())
+
+
 def test_a_session_chooses_too(with_system: House, session: SessionMaker) -> None:
     assert "verifyStore" in session(query="?toolsets=system").tools()
 
