@@ -1,11 +1,12 @@
 """`/mcp/{project}`: who may come in, how much they may bring, and then the SDK answers."""
 
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 from anyio import to_thread
 from mcp_types import INVALID_REQUEST, PARSE_ERROR
+from msgspec import UNSET, UnsetType
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
@@ -30,6 +31,9 @@ ENVELOPE_DEPTH = 2
 """How deep the arguments of a tool lie in a message: what is beneath has the limit of a body."""
 
 
+REASON_CHARACTERS = 120
+
+
 class _Params(msgspec.Struct, frozen=True):
     name: str = ""
 
@@ -37,6 +41,15 @@ class _Params(msgspec.Struct, frozen=True):
 class _Message(msgspec.Struct, frozen=True):
     method: str = ""
     params: _Params = _Params()
+
+
+class _Envelope(msgspec.Struct, frozen=True):
+    """What every message of JSON-RPC has to be; what else it has is looked at by the SDK."""
+
+    jsonrpc: Literal["2.0"]
+    id: str | int | UnsetType = UNSET
+    method: str | UnsetType = UNSET
+    params: dict[str, Any] | UnsetType | None = UNSET
 
 
 def mcp_endpoint(services: Services, endpoints: Endpoints) -> Handler:
@@ -99,6 +112,12 @@ def _parse(body: bytes, limits: Limits) -> dict[str, Any]:
         raise _NoMessageError(PARSE_ERROR, error.message) from None
     if not isinstance(message, dict):
         raise _NoMessageError(INVALID_REQUEST, "send one JSON-RPC message: a batch is not taken")
+    try:
+        msgspec.convert(message, _Envelope)
+    except msgspec.ValidationError as error:
+        # The SDK would answer with what its own validator prints, the message among it.
+        reason = str(error)[:REASON_CHARACTERS]
+        raise _NoMessageError(INVALID_REQUEST, f"this is no JSON-RPC message: {reason}") from None
     return message
 
 

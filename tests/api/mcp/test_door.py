@@ -9,7 +9,7 @@ from tests.api.mcp.conftest import ClientMaker, SessionMaker
 from tests.conftest import EntryMaker
 from tests.support.asgi import Answer, AsgiClient
 from tests.support.house import House, failure, key_of
-from tests.support.mcp import McpClient
+from tests.support.mcp import MODERN, SESSION_REVISIONS, McpClient
 
 LIMIT = 4096
 
@@ -136,6 +136,31 @@ def test_what_is_no_message_is_refused(client: AsgiClient, body: bytes, revision
     assert answer.status == 400
     assert answer.json["error"]["code"] in (-32700, -32600, -32602)
     assert McpClient(client, "reader").call("health")["status"]
+
+
+@pytest.mark.attack(46)
+@pytest.mark.attack(67)
+@pytest.mark.parametrize("revision", [MODERN, *SESSION_REVISIONS])
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"id": 1, "method": "initialize"},
+        {"jsonrpc": "x" * 5000, "id": 1, "method": "initialize"},
+        {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": ["hushed"]},
+        {"jsonrpc": "2.0", "id": {"a": "hushed"}, "method": "initialize"},
+        {"jsonrpc": "2.0", "id": True, "method": "initialize"},
+        {"jsonrpc": "2.0", "id": 1, "method": ["hushed"]},
+    ],
+)
+def test_what_is_no_message_is_told_so_in_one_line_whatever_the_revision(
+    client: AsgiClient, revision: str, message: dict[str, Any]
+) -> None:
+    answer = post(client, msgspec.json.encode(message), mcp_protocol_version=revision)
+
+    assert (answer.status, answer.json["error"]["code"]) == (400, -32600)
+    assert answer.json["error"]["message"].startswith("this is no JSON-RPC message: ")
+    assert b"hushed" not in answer.body
+    assert len(answer.body) < 300
 
 
 @pytest.mark.attack(46)
