@@ -23,6 +23,8 @@ from qms.service.commands import Services
 
 COOKIE = "qms_session"
 CSRF_HEADER = "x-csrf-token"
+UNATTENDED_HEADER = "x-unattended"
+"""What the page sends along when it asks by itself, with nobody at it: no sign of life."""
 IDLE = timedelta(hours=12)
 MAX_SESSIONS = 1000
 MAX_SESSIONS_OF_A_USER = 50
@@ -91,7 +93,10 @@ class Sessions:
         return session.who
 
     def find(self, request: Request) -> Session | None:
-        """Return the session that a request carries, if it is still good, and keep it alive."""
+        """Return the session that a request carries, if it is still good.
+
+        What a person asks for keeps it alive; what an open page asks for by itself does not.
+        """
         digest, now = _digest(request.cookies.get(COOKIE, "")), self._services.now
         with self._lock:
             session = self._sessions.get(digest)
@@ -100,7 +105,8 @@ class Sessions:
             if now - session.seen_utc >= IDLE or not self._services.still_holds(session.who):
                 del self._sessions[digest]
                 return None
-            session.seen_utc = now
+            if UNATTENDED_HEADER not in request.headers:
+                session.seen_utc = now
         return session
 
     def end(self, request: Request) -> None:

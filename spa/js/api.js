@@ -14,7 +14,26 @@ export class ApiError extends Error {
 }
 
 let csrfToken = null;
+let isUnattended = false;
+let wasTouched = true;
 let onSessionEnd = () => {};
+
+for (const sign of ["pointerdown", "keydown", "wheel", "touchmove"]) {
+    globalThis.addEventListener?.(sign, () => {
+        wasTouched = true;
+    }, { capture: true, passive: true });
+}
+
+/** Ask for something that no person asked for: unless somebody is at the page, it does not keep the session alive. */
+export function ask(action) {
+    isUnattended = !wasTouched;
+    wasTouched = false;
+    try {
+        action();
+    } finally {
+        isUnattended = false;
+    }
+}
 
 /** Take the token that every change of this session carries. */
 export function carryToken(token) {
@@ -83,6 +102,9 @@ async function send(method, address, { body }) {
     }
     if (method !== "GET" && csrfToken !== null) {
         headers["X-CSRF-Token"] = csrfToken;
+    }
+    if (isUnattended) {
+        headers["X-Unattended"] = "1";
     }
     return read(await reach(address, {
         method,

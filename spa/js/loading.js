@@ -1,5 +1,6 @@
 // What a page shows of the server: being fetched, there, or refused.
 
+import { ask } from "./api.js";
 import { useCallback, useEffect, useRef, useState } from "./view.js";
 
 /** Fetch with `load` whenever `inputs` change; return `{ data, error, isLoading, reload }`. */
@@ -29,14 +30,14 @@ export function useLoaded(load, inputs) {
     return { ...state, reload: run };
 }
 
-/** Call `action` every so many seconds while the page is looked at. */
+/** Call `action` every so many seconds while the page is looked at; what it asks for it has to ask for at once. */
 export function useEvery(seconds, action) {
     const current = useRef(action);
     current.current = action;
     useEffect(() => {
         const timer = setInterval(() => {
             if (!document.hidden) {
-                current.current();
+                ask(current.current);
             }
         }, seconds * 1000);
         return () => clearInterval(timer);

@@ -49,6 +49,7 @@ class Browser(Console):
         self.signed_in = self.send("POST", "/session", wanted)
         self.origin: str | None = ORIGIN
         self.token: str | None = None
+        self.is_unattended = False
         self.cookie = ""
         if self.signed_in.status == 200:
             self.token = self.signed_in.json["csrfToken"]
@@ -63,7 +64,12 @@ class Browser(Console):
 
     def headers(self) -> list[tuple[str, str]]:
         """Return the headers that the session adds to a request."""
-        given = {"cookie": self.cookie, "origin": self.origin, "x-csrf-token": self.token}
+        given = {
+            "cookie": self.cookie,
+            "origin": self.origin,
+            "x-csrf-token": self.token,
+            "x-unattended": "1" if self.is_unattended else None,
+        }
         return [(name, value) for name, value in given.items() if value]
 
     def api(self, project: str, command: str, **request: Any) -> Answer:

@@ -155,6 +155,17 @@ def test_a_session_ends_after_twelve_idle_hours(browser: Browser, clock: Clock) 
     assert browser.fails("GET", "/session").status == 401
 
 
+def test_a_page_that_is_left_open_does_not_keep_its_session_alive(
+    browser: Browser, clock: Clock
+) -> None:
+    browser.is_unattended = True
+    clock.move(hours=11)
+    browser("GET", "/session")
+    clock.move(hours=1)
+
+    assert browser.fails("GET", "/session").status == 401
+
+
 def test_a_session_ends_with_its_key(house: House, browser: Browser) -> None:
     made = browser("POST", "/keys", {"user": "writer", "label": "second"})
     signed_in = Browser(house.client, key=made["key"])
