@@ -1,6 +1,6 @@
 // The address is the state: what follows `#` names the page, its subject, and its filters.
 
-import { giveUp, hasUnsaved } from "./unsaved.js";
+import { giveUp, hasUnsaved, wouldLose } from "./unsaved.js";
 import { signal } from "./view.js";
 
 /** Return the place that a fragment names: `#/entries/projA?q=x` → page, path, query. */
@@ -43,7 +43,7 @@ export function startRouting() {
             show(location.hash);
         }
     });
-    addEventListener("beforeunload", (event) => hasUnsaved() && event.preventDefault());
+    addEventListener("beforeunload", (event) => wouldLose() && event.preventDefault());
     show(location.hash);
 }
 

@@ -2,6 +2,7 @@
 
 import * as api from "./api.js";
 import { isAtLeast } from "./tiers.js";
+import { forgetUnless, giveUp, keepFor, wouldLose } from "./unsaved.js";
 import { computed, signal } from "./view.js";
 
 const SIGNED_IN = "qms.signedIn";
@@ -18,7 +19,9 @@ export const projects = computed(() => session.value?.projects ?? []);
 
 api.whenSessionEnds(() => {
     if (session.value) {
-        farewell.value = "Your session has ended. Sign in again to go on where you were.";
+        keepFor(session.value.user);
+        farewell.value = "Your session has ended. Sign in again to go on where you were."
+            + (wouldLose() ? " What you typed is kept for you until this tab is closed." : "");
     }
     forget();
 });
@@ -45,13 +48,17 @@ export async function signIn(credentials) {
     farewell.value = "";
 }
 
-/** End the session here and on the server. */
+/** End the session here and on the server, and give up what is not saved. */
 export async function signOut() {
+    giveUp();
     try {
         await api.admin("DELETE", "session");
-    } finally {
-        forget();
+    } catch (error) {
+        if (error.status !== 401) {
+            farewell.value = `The session could not be ended on the server: ${error.message}`;
+        }
     }
+    forget();
 }
 
 /** Take over what changed in projects and permissions since the sign-in. */
@@ -71,6 +78,7 @@ export function mayIn(project, least) {
 
 function accept(answer) {
     api.carryToken(answer.csrfToken);
+    forgetUnless(answer.user);
     session.value = answer;
     remember(true);
 }

@@ -1,13 +1,15 @@
 """The way in and out: keys, the setup link, the end of a session."""
 
 from pathlib import Path
+from urllib.parse import quote
 
 from playwright.sync_api import expect
 
 from tests.browser.conftest import People
 from tests.browser.person import Person
+from tests.browser.stores import remember
 from tests.support.house import key_of
-from tests.support.server import ServerProcess
+from tests.support.server import Client, ServerProcess
 
 REFUSED = r"status of 40[13]"
 
@@ -91,3 +93,104 @@ def test_the_key_is_kept_nowhere_in_the_browser(admin: Person) -> None:
 
     assert "qms_" not in kept
     assert "qms_" not in admin.page.content()
+
+
+def test_what_was_typed_outlives_the_session_for_the_same_user(
+    people: People, store: Client
+) -> None:
+    entry_id = remember(store, "Before")
+    person = people.signed_in("curator")
+    person.open(f"#/entries/projA?id={quote(entry_id)}&edit=yes")
+    person.field("Title").fill("Typed for an hour")
+    person.expects(REFUSED)
+    person.context.clear_cookies()
+    person.press("Save")
+
+    person.reads("What you typed is kept")
+    person.field("API key").fill(key_of("curator"))
+    person.press("Sign in")
+
+    person.reads("This is what you had typed when your session ended")
+    expect(person.field("Title")).to_have_value("Typed for an hour")
+    person.press("Save")
+    person.reads("Saved.")
+    assert store("getEntry", id=entry_id)["entry"]["title"] == "Typed for an hour"
+
+
+def test_what_was_typed_is_gone_for_another_user_of_the_browser(
+    people: People, store: Client
+) -> None:
+    entry_id = remember(store, "Before")
+    person = people.signed_in("curator")
+    person.open(f"#/entries/projA?id={quote(entry_id)}&edit=yes")
+    person.field("Title").fill("Nobody's business")
+    person.expects(REFUSED)
+    person.context.clear_cookies()
+    person.press("Save")
+
+    for user in ("writer", "curator"):
+        person.field("API key").fill(key_of(user))
+        person.press("Sign in")
+        expect(person.field("Title")).to_have_value("Before")
+        person.press("Sign out")
+
+    kept = person.page.evaluate("JSON.stringify([{...localStorage}, {...sessionStorage}])")
+    assert "business" not in kept
+
+
+def test_signing_out_over_something_unsaved_asks_first(people: People, store: Client) -> None:
+    entry_id = remember(store, "Before")
+    person = people.signed_in("curator")
+    person.open(f"#/entries/projA?id={quote(entry_id)}&edit=yes")
+    person.field("Title").fill("Not saved")
+
+    person.press("Sign out")
+    person.reads("Sign out without saving?")
+    person.dialog().get_by_role("button", name="Cancel").click()
+    expect(person.field("Title")).to_have_value("Not saved")
+    person.press("Sign out")
+    person.press("Leave and sign out")
+
+    expect(person.field("API key")).to_be_visible()
+    assert person.context.cookies() == []
+
+
+def test_the_configuration_that_was_typed_outlives_the_session(people: People) -> None:
+    person = people.signed_in()
+    person.open("#/configuration")
+    editor = person.page.get_by_role("textbox", name="The configuration")
+    editor.press("ControlOrMeta+Home")
+    person.page.keyboard.type("# typed before the end\n")
+    person.expects(REFUSED)
+    person.context.clear_cookies()
+    person.page.keyboard.type("# and this after it\n")
+
+    person.field("API key").fill(key_of("admin"))
+    person.press("Sign in")
+
+    person.reads("This is what you had typed when your session ended")
+    expect(editor).to_contain_text("# typed before the end")
+    person.press("Discard")
+    expect(editor).not_to_contain_text("# typed before the end")
+
+
+def test_an_open_page_that_nobody_touches_does_not_say_that_somebody_is_there(
+    admin: Person,
+) -> None:
+    admin.page.clock.install()
+    admin.page.reload()
+    expect(admin.heading("Overview")).to_be_visible()
+    admin.page.clock.run_for(6_000)  # what was pressed to come in still counts
+    admin.requests.clear()
+
+    with admin.page.expect_response("**/stats"):
+        admin.page.clock.run_for(60_000)
+    alone = [request for request in admin.requests if "/api/" in request.url]
+    assert {"stats", "health"} <= {request.url.rsplit("/", 1)[1] for request in alone}
+    assert all(request.headers.get("x-unattended") == "1" for request in alone)
+
+    admin.page.keyboard.press("Shift")
+    admin.requests.clear()
+    with admin.page.expect_response("**/health"):
+        admin.page.clock.run_for(6_000)
+    assert any("x-unattended" not in request.headers for request in admin.requests)

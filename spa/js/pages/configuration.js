@@ -4,7 +4,7 @@ import * as api from "../api.js";
 import { parseUnified } from "../line_diff.js";
 import { useLoaded } from "../loading.js";
 import { refresh } from "../session.js";
-import { useUnsaved } from "../unsaved.js";
+import { useKept, useUnsaved } from "../unsaved.js";
 import { html, useEffect, useRef, useState } from "../view.js";
 import { CodeEditor } from "../parts/code_editor.js";
 import { Diff } from "../parts/diff.js";
@@ -14,6 +14,7 @@ import { Loaded, Notice } from "../parts/states.js";
 import { say } from "../parts/toasts.js";
 
 const TYPING_MS = 400;
+const DRAFT = "configuration";
 
 export function Configuration() {
     const loaded = useLoaded(() => api.admin("GET", "config"), []);
@@ -25,21 +26,29 @@ export function Configuration() {
 }
 
 function Editor({ config, onSaved }) {
-    const [text, setText] = useState(config.text);
+    const kept = useKept(DRAFT);
+    const [text, setText] = useState(kept?.text ?? config.text);
+    const [version, setVersion] = useState(kept?.version ?? config.version);
     const [check, setCheck] = useState(null);
     const [isComparing, setComparing] = useState(false);
     useCheck(text, text !== config.text, setCheck);
     const isChanged = text !== config.text;
-    useUnsaved(isChanged);
+    useUnsaved(isChanged, DRAFT, { text, version });
     const error = isChanged ? check?.error : config.error;
     const warnings = isChanged ? check?.warnings ?? [] : config.warnings;
+    const discard = () => {
+        setText(config.text);
+        setVersion(config.version);
+    };
     const save = async () => {
-        await api.admin("PUT", "config", { body: { text, ifVersion: config.version } });
+        await api.admin("PUT", "config", { body: { text, ifVersion: version } });
         say("Saved, and in force.");
         await refresh();
         onSaved();
     };
     return html`<div class="stack-sm">
+        ${kept && isChanged && html`<${Notice}>This is what you had typed when your session ended. It is not saved
+            yet.</${Notice}>`}
         ${error && html`<${Notice} tone="bad" icon="exclamation-triangle">
             ${isChanged ? "" : "The file as it stands is not in force: "}${at(error)}${error.reason}</${Notice}>`}
         ${warnings.map((one) => html`<${Notice} tone="warn" icon="exclamation-triangle">
@@ -49,7 +58,7 @@ function Editor({ config, onSaved }) {
         <div class="actions">
             <button class="btn btn-primary" disabled=${!isChanged || !check?.valid}
                 onClick=${() => setComparing(true)}>Compare and save</button>
-            <button class="btn btn-quiet" disabled=${!isChanged} onClick=${() => setText(config.text)}>Discard</button>
+            <button class="btn btn-quiet" disabled=${!isChanged} onClick=${discard}>Discard</button>
             <span class="text-soft small" role="status">${stateOf(isChanged, check)}</span>
         </div>
         ${isComparing && html`<${FormDialog} title="Save these changes?" label="Save" isWide submit=${save}

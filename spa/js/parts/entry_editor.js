@@ -6,7 +6,7 @@ import { faultsOf, pathOfField } from "../entry_schema.js";
 import { parseJson, placeOf } from "../json_places.js";
 import { diffLines } from "../line_diff.js";
 import { useLoaded } from "../loading.js";
-import { useUnsaved } from "../unsaved.js";
+import { useKept, useUnsaved } from "../unsaved.js";
 import { html, useState } from "../view.js";
 import { CodeEditor } from "./code_editor.js";
 import { Diff } from "./diff.js";
@@ -27,15 +27,17 @@ export function EntryEditor({ project, entry, version, onSaved, onCancel }) {
 }
 
 function Editor({ schema, project, entry, version, onSaved, onCancel }) {
-    const [draft, setDraft] = useState(entry);
-    const [text, setText] = useState(null);
+    const name = `${project} ${entry.id ?? "new"}`;
+    const kept = useKept(name);
+    const [draft, setDraft] = useState(kept?.draft ?? entry);
+    const [text, setText] = useState(kept?.text ?? null);
     const [faults, setFaults] = useState([]);
     const [refusal, setRefusal] = useState(null);
-    const [seen, setSeen] = useState(version);
+    const [seen, setSeen] = useState(kept?.seen ?? version);
     const [isBusy, setBusy] = useState(false);
     const isJson = text !== null;
     const parsed = isJson ? parseJson(text) : { value: draft };
-    const release = useUnsaved((text ?? pretty(draft)) !== pretty(entry));
+    const release = useUnsaved((text ?? pretty(draft)) !== pretty(entry), name, { draft, text, seen });
 
     const change = (next) => {
         setDraft(next);
@@ -96,6 +98,8 @@ function Editor({ schema, project, entry, version, onSaved, onCancel }) {
             <button class="btn btn-primary btn-sm" disabled=${isBusy}>${isBusy ? "Saving…" : "Save"}</button>
         </div>
         <div class="card-in stack-sm">
+            ${kept && html`<${Notice}>This is what you had typed when your session ended. It is not saved
+                yet.</${Notice}>`}
             ${refusal && html`<${Refusal} refusal=${refusal} mine=${parsed.value} takeTheirs=${takeTheirs}
                 keepMine=${keepMine} />`}
             ${isJson

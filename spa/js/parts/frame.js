@@ -7,6 +7,7 @@ import { choose, theme, THEMES } from "../theme.js";
 import { count } from "../formatting.js";
 import { useKeys } from "../keys.js";
 import { useEvery } from "../loading.js";
+import { hasUnsaved } from "../unsaved.js";
 import { countWaiting, waiting } from "../waiting.js";
 import { html, useEffect, useRef, useState } from "../view.js";
 import { FormDialog } from "./dialog.js";
@@ -94,6 +95,7 @@ function ProjectPicker({ page, project }) {
 
 function Foot() {
     const { user, tier } = session.value;
+    const [isAsking, setAsking] = useState(false);
     const next = THEMES[(THEMES.indexOf(theme.value) + 1) % THEMES.length];
     return html`<div class="menu-foot">
         <div class="who">
@@ -106,10 +108,14 @@ function Foot() {
                 aria-label=${`Theme: ${theme.value}. Change to ${next}`} onClick=${() => choose(next)}>
                 <${Icon} name=${THEME_ICONS[theme.value]} />
             </button>
-            <button class="btn btn-bare btn-sm" onClick=${signOut}>
+            <button class="btn btn-bare btn-sm" onClick=${() => (hasUnsaved() ? setAsking(true) : signOut())}>
                 <${Icon} name="box-arrow-right" /><span>Sign out</span>
             </button>
         </div>
+        ${isAsking && html`<${FormDialog} title="Sign out without saving?" label="Leave and sign out" isDangerous
+            submit=${signOut} onClose=${() => setAsking(false)}>
+            <p class="mb-0">What you typed here is not saved yet. It is gone once you are signed out.</p>
+        </${FormDialog}>`}
     </div>`;
 }
 
