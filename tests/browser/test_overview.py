@@ -8,6 +8,9 @@ from tests.browser.conftest import People
 from tests.browser.person import Person
 from tests.browser.stores import remember
 from tests.support.server import Client, ServerProcess, store_folder
+from tests.support.waiting import eventually
+
+POLL_MS = 20_000
 
 
 def test_the_state_of_the_stores_is_shown_with_the_last_backup(
@@ -45,6 +48,14 @@ def test_what_is_wrong_leads_to_where_it_is_put_right(admin: Person, server: Ser
             client("forgetEntries", ids=[entry_id])
 
 
+def poll(person: Person) -> None:
+    """Let the time pass until the page looks again by itself."""
+    with person.page.expect_response("**/health") as answer:
+        person.page.clock.run_for(POLL_MS)
+    answer.value.finished()
+    person.page.evaluate("0")
+
+
 def test_the_menu_counts_what_waits_for_review(people: People, store: Client) -> None:
     for number in range(3):
         remember(store, f"Written {number}")
@@ -57,6 +68,32 @@ def test_the_menu_counts_what_waits_for_review(people: People, store: Client) ->
     curator.page.keyboard.press("a")
 
     expect(review).to_contain_text("2 waiting")
+
+
+def test_entries_are_counted_again_only_when_something_was_written(
+    people: People, store: Client
+) -> None:
+    remember(store, "Written before")
+    curator = people.signed_in("curator")
+    curator.page.clock.install()
+    curator.open("#/help")
+    curator.page.reload()
+    review = curator.page.get_by_role("link", name="Review")
+    expect(review).to_contain_text("1 waiting")
+    for _ in range(3):
+        poll(curator)
+
+    curator.requests.clear()
+    poll(curator)
+    assert [request.url for request in curator.requests if request.url.endswith("/stats")] == []
+
+    remember(store, "Written meanwhile")
+
+    def is_counted() -> bool:
+        poll(curator)
+        return "2 waiting" in (review.text_content() or "")
+
+    eventually(is_counted)
 
 
 def test_a_reader_sees_the_stores_and_nothing_of_the_server(people: People) -> None:

@@ -8,7 +8,7 @@ import { count } from "../formatting.js";
 import { useKeys } from "../keys.js";
 import { useEvery } from "../loading.js";
 import { hasUnsaved } from "../unsaved.js";
-import { countWaiting, waiting } from "../waiting.js";
+import { countWaiting, lookAgain, waiting } from "../waiting.js";
 import { html, useEffect, useRef, useState } from "../view.js";
 import { FormDialog } from "./dialog.js";
 import { Icon } from "./icon.js";
@@ -27,7 +27,7 @@ export function Frame({ page, project, children }) {
         setMenuOpen(false);
         countWaiting(project);
     }, [page, project]);
-    useEvery(COUNT_S, () => countWaiting(project));
+    useEvery(COUNT_S, () => lookAgain(project));
     useKeys("Everywhere", {
         "/": { does: "Search entries", run: () => focusSearch(page, project) },
         "?": { does: "Show these keys", run: () => setHelpOpen(true) },
