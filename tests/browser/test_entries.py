@@ -60,8 +60,46 @@ def test_a_long_list_is_read_page_by_page(admin: Person, store: Client) -> None:
 
     expect(admin.rows()).to_have_count(20)
     expect(admin.page.get_by_role("button", name="Next page")).to_be_disabled()
+    admin.press("Previous page")
+    expect(admin.rows().first).to_contain_text("Note 69")
+    assert admin.page.evaluate("scrollY") == 0, "the page begins at its end"
+    admin.press("Previous page")
+    expect(admin.rows().first).to_contain_text("Note 119")
+    expect(admin.page.get_by_role("button", name="Previous page")).to_be_disabled()
+    admin.press("Next page")
+    expect(admin.rows().first).to_contain_text("Note 69")
     admin.press("First page")
     expect(admin.rows().first).to_contain_text("Note 119")
+
+
+def test_a_page_that_the_server_does_not_know_any_more_begins_again(
+    admin: Person, store: Client
+) -> None:
+    remember(store, "Still here")
+    admin.expects("status of 400")
+
+    admin.open("#/entries/projA?cursor=of-a-server-before-its-restart")
+
+    expect(admin.rows()).to_have_count(1)
+    assert "cursor" not in admin.page.url
+
+
+def test_a_search_says_where_it_ends_and_goes_on(admin: Person, store: Client) -> None:
+    entries = [
+        {"kind": "note", "title": f"Lantern {n}", "body": f"the lantern number {n}"}
+        for n in range(60)
+    ]
+    store("bulkImport", entries=entries)
+    admin.visit("Entries")
+
+    admin.search("lantern")
+    admin.reads("The best 50 results")
+    admin.reads("These are the best 50.")
+    admin.press("Show more")
+
+    admin.reads("60 results")
+    expect(admin.rows()).to_have_count(60)
+    expect(admin.page.get_by_text("These are the best")).to_have_count(0)
 
 
 def test_an_entry_is_written_in_the_form_of_its_kind(admin: Person, store: Client) -> None:
@@ -92,6 +130,7 @@ def test_a_fault_is_shown_at_its_field(admin: Person, store: Client) -> None:
 
     expect(admin.field("Priority, 1 to 10")).to_have_attribute("aria-invalid", "true")
     admin.reads("must be at most 10")
+    expect(admin.field("Priority, 1 to 10")).to_be_focused()
     assert ids_of(store) == []
 
 
@@ -199,6 +238,12 @@ def test_many_entries_get_tags_and_trust_at_once(admin: Person, store: Client) -
 
     tags = [store("getEntry", id=one)["entry"].get("tags") for one in ids]
     assert tags == [["new"], ["new"], ["old"]]
+    admin.page.get_by_role("checkbox", name="Select Bulk 2").check()
+    admin.press("Select all 3 here")
+    admin.reads("3 entries selected")
+    admin.press("Trust")
+    admin.press("Change trust")
+    admin.reads("3 entries now curated.")
 
 
 def test_what_is_not_saved_is_not_left_without_a_question(admin: Person, store: Client) -> None:

@@ -9,6 +9,7 @@ import { mayIn } from "../session.js";
 import { html, useState } from "../view.js";
 import { FormDialog } from "../parts/dialog.js";
 import { Icon } from "../parts/icon.js";
+import { Pager } from "../parts/pager.js";
 import { Card, Field, Kind, PageHead, Select, TextFilter, Time } from "../parts/pieces.js";
 import { Empty, Loaded } from "../parts/states.js";
 import { say } from "../parts/toasts.js";
@@ -48,12 +49,8 @@ export function Archive({ project }) {
             : html`<ul class="rows" aria-label="Archived entries">
                 ${items.map((item) => html`<${Item} key=${`${item.id} ${item.archivedUtc}`}
                 item=${item} project=${project} onChange=${changed} />`)}</ul>
-            ${(query.cursor || nextCursor) && html`<div class="pager">
-                <button class="btn btn-quiet btn-sm" disabled=${!query.cursor}
-                    onClick=${() => setQuery({ cursor: "" })}>Newest</button>
-                <button class="btn btn-quiet btn-sm" disabled=${!nextCursor}
-                    onClick=${() => setQuery({ cursor: nextCursor })}>Older</button>
-            </div>`}`)}
+            <${Pager} cursor=${query.cursor} next=${nextCursor} names=${["Newest", "Newer", "Older"]}
+                go=${(cursor) => setQuery({ cursor })} />`)}
         </${Loaded}></${Card}>
     </div>
     ${isPurging && html`<${Purge} project=${project} onClose=${() => setPurging(false)} onDone=${changed} />`}`;

@@ -3,7 +3,7 @@
 import * as api from "../api.js";
 import { copyOf, getEntry } from "../entries.js";
 import { countFilters, filterOf } from "../filters.js";
-import { plural } from "../formatting.js";
+import { plural, projectOf } from "../formatting.js";
 import { useKeys } from "../keys.js";
 import { useLoaded } from "../loading.js";
 import { hrefOf, place, setQuery } from "../router.js";
@@ -15,10 +15,12 @@ import { EntryFilters } from "../parts/entry_filters.js";
 import { EntryList } from "../parts/entry_list.js";
 import { EntryPanel } from "../parts/entry_panel.js";
 import { Icon } from "../parts/icon.js";
+import { Pager } from "../parts/pager.js";
 import { Card, PageHead } from "../parts/pieces.js";
 import { Empty, Loaded } from "../parts/states.js";
 
 const PAGE_SIZE = 50;
+const MOST_RESULTS = 200;
 const TYPING_MS = 250;
 const MODES = {
     hybrid: "by words and meaning", keyword: "by words", "keyword+hash": "by words, without a model",
@@ -27,7 +29,9 @@ const MODES = {
 export function Entries({ project }) {
     const { query } = place.value;
     const filterKey = JSON.stringify(filterOf(query) ?? {});
-    const found = useLoaded(() => find(project, query), [project, query.q, filterKey, query.sort, query.cursor]);
+    const found = useLoaded(() => find(project, query),
+        [project, query.q, filterKey, query.sort, query.cursor, query.most]);
+    useFreshStart(found.error);
     const [selected, setSelected] = useState(new Set());
     useEffect(() => setSelected(new Set()), [project, query.q, filterKey, query.cursor]);
     const mayWrite = mayIn(project, "writer");
@@ -36,13 +40,14 @@ export function Entries({ project }) {
         after.delete(id) || after.add(id);
         return after;
     });
+    const own = (found.data?.results ?? []).map(({ entry }) => entry.id).filter((id) => projectOf(id) === project);
     const done = () => {
         setSelected(new Set());
         found.reload();
     };
     useListKeys(found.data?.results ?? [], query, mayWrite);
     const isNew = mayWrite && !query.id && Boolean(query.new || query.copy);
-    return html`<${PageHead} title="Entries" about=${aboutOf(found.data, query)}>
+    return html`<${PageHead} title="Entries" about=${aboutOf(found.data)}>
         ${mayWrite && html`<button class="btn btn-primary" onClick=${() => setQuery({ new: "note", id: "", copy: "" })}>
             <${Icon} name="plus-lg" /><span>New entry</span></button>`}
     </${PageHead}>
@@ -53,12 +58,15 @@ export function Entries({ project }) {
             <${Card} isFlush>
                 <${Loaded} from=${found} what="Loading entries">${({ results, nextCursor }) => (results.length === 0
                     ? html`<${Nothing} query=${query} mayWrite=${mayWrite} />`
-                    : html`<div>
+                    : html`<div class="fades" aria-busy=${found.isLoading}>
                         <${EntryList} results=${results} project=${project} openId=${query.id}
                             selected=${selected} onSelect=${mayWrite ? select : null} />
-                        <${Pager} query=${query} nextCursor=${nextCursor} />
+                        <${Pager} cursor=${query.cursor} next=${nextCursor}
+                            go=${(cursor) => setQuery({ cursor, id: "" })} />
+                        <${More} data=${found.data} />
                     </div>`)}</${Loaded}>
                 ${selected.size > 0 && html`<${BulkBar} project=${project} selected=${selected} onDone=${done}
+                    ids=${own} onAll=${() => setSelected(new Set(own))}
                     onClear=${() => setSelected(new Set())} />`}
             </${Card}>
         </div>
@@ -72,8 +80,9 @@ export function Entries({ project }) {
 async function find(project, query) {
     const filter = filterOf(query);
     if (query.q) {
-        const wanted = { text: query.q, filter, explain: true, maxResults: PAGE_SIZE };
-        return api.command(project, "searchEntries", { query: wanted });
+        const most = query.most ? MOST_RESULTS : PAGE_SIZE;
+        const wanted = { text: query.q, filter, explain: true, maxResults: most };
+        return { ...await api.command(project, "searchEntries", { query: wanted }), most };
     }
     const page = { size: PAGE_SIZE, cursor: query.cursor || undefined };
     const request = { filter, sort: query.sort || undefined, page };
@@ -81,12 +90,22 @@ async function find(project, query) {
     return { results: items.map((entry) => ({ entry })), nextCursor };
 }
 
-function aboutOf(data, query) {
-    if (!data || !query.q) {
+/** Begin again when the server does not know the page any more, as after its restart. */
+function useFreshStart(error) {
+    const isStale = error?.details?.field === "page.cursor";
+    useEffect(() => {
+        if (isStale) {
+            setQuery({ cursor: "" }, { replace: true });
+        }
+    }, [isStale]);
+}
+
+function aboutOf(data) {
+    if (!data?.most) {
         return "What your agents know, and what you want them to know.";
     }
     const number = data.results.length;
-    const results = number < PAGE_SIZE ? plural(number, "result") : `The best ${number} results`;
+    const results = number < data.most ? plural(number, "result") : `The best ${number} results`;
     return `${results}, found ${MODES[data.mode] ?? ""}.`;
 }
 
@@ -102,7 +121,7 @@ function SearchBox({ query }) {
         }
         return () => clearTimeout(timer.current);
     }, []);
-    const search = (q) => setQuery({ q, cursor: "", id: "" }, { replace: true });
+    const search = (q) => setQuery({ q, cursor: "", id: "", most: "" }, { replace: true });
     const onInput = (event) => {
         setText(event.target.value);
         clearTimeout(timer.current);
@@ -161,16 +180,16 @@ function Nothing({ query, mayWrite }) {
     </${Empty}>`;
 }
 
-function Pager({ query, nextCursor }) {
-    if (!query.cursor && !nextCursor) {
+/** Say where a search ends, and offer what comes after. */
+function More({ data: { results, most } }) {
+    if (!most || results.length < most) {
         return null;
     }
-    return html`<div class="pager">
-        <button class="btn btn-quiet btn-sm" disabled=${!query.cursor}
-            onClick=${() => setQuery({ cursor: "", id: "" })}>First page</button>
-        <button class="btn btn-quiet btn-sm" disabled=${!nextCursor}
-            onClick=${() => setQuery({ cursor: nextCursor, id: "" })}>Next page</button>
-    </div>`;
+    return html`<div class="pager">${most < MOST_RESULTS
+        ? html`<span>These are the best ${most}.</span>
+            <button class="btn btn-quiet btn-sm" onClick=${() => setQuery({ most: "all" }, { replace: true })}>
+                Show more</button>`
+        : html`<span>These are the best ${most}. More words or filters bring others.</span>`}</div>`;
 }
 
 function NewEntry({ project, query, onSaved }) {

@@ -7,6 +7,7 @@ import { place, setQuery } from "../router.js";
 import { projects } from "../session.js";
 import { html, useState } from "../view.js";
 import { Icon } from "../parts/icon.js";
+import { Pager } from "../parts/pager.js";
 import { Card, Check, PageHead, Select, TextFilter } from "../parts/pieces.js";
 import { Empty, Loaded, Notice } from "../parts/states.js";
 import { Table } from "../parts/table.js";
@@ -101,12 +102,8 @@ function Audit({ query }) {
                     changesOf(record),
                 ],
             }))} />
-            <div class="pager">
-                <button class="btn btn-quiet btn-sm" disabled=${!query.before}
-                    onClick=${() => setQuery({ before: "" })}>Newest</button>
-                <button class="btn btn-quiet btn-sm" disabled=${nextBefore === null}
-                    onClick=${() => setQuery({ before: nextBefore })}>Older</button>
-            </div>`)}
+            <${Pager} cursor=${query.before} next=${nextBefore === null ? null : String(nextBefore)}
+                names=${["Newest", "Newer", "Older"]} go=${(before) => setQuery({ before })} />`)}
         </${Loaded}></${Card}>
     </div>`;
 }

@@ -16,7 +16,8 @@ const CURATION = [
     ["canonical", "Canonical: this is how it is"],
 ];
 
-export function BulkBar({ project, selected, onDone, onClear }) {
+/** Offer what can be done to those that are `selected`; `ids` are all that could be. */
+export function BulkBar({ project, selected, ids: offered, onAll, onDone, onClear }) {
     const [dialog, setDialog] = useState(null);
     const ids = [...selected];
     const tier = tierIn(project);
@@ -44,6 +45,8 @@ export function BulkBar({ project, selected, onDone, onClear }) {
             <${Icon} name="shield-check" /><span>Trust</span></button>`}
         <button class="btn btn-danger-quiet btn-sm" onClick=${() => setDialog("delete")}><${Icon} name="trash3" />
             <span>Delete</span></button>
+        ${ids.length < offered.length && html`<button class="btn btn-bare btn-sm" onClick=${onAll}>
+            Select all ${offered.length} here</button>`}
         <button class="btn btn-bare btn-sm" onClick=${onClear}>Clear</button>
         ${dialog === "tags" && html`<${TagDialog} ids=${ids} project=${project} each=${each} onClose=${close} />`}
         ${dialog === "tier" && html`<${TierDialog} ids=${ids} each=${each} onClose=${close} />`}

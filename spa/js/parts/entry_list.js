@@ -3,23 +3,32 @@
 import { markedPieces, projectOf } from "../formatting.js";
 import { hrefOf, place } from "../router.js";
 import { explain } from "../scores.js";
-import { html, useState } from "../view.js";
+import { html, useMemo, useState } from "../view.js";
 import { Icon } from "./icon.js";
 import { CurationChip, Kind, Time } from "./pieces.js";
 
 const SHOWN_TAGS = 5;
 
 export function EntryList({ results, project, openId, selected, onSelect }) {
+    const { id, edit, new: _new, copy, focus, ...kept } = place.value.query;
+    const address = JSON.stringify(kept);
     return html`<ul class="rows" aria-label="Entries">
         ${results.map((result) => html`<${Row} key=${result.entry.id} result=${result} project=${project}
-            isCurrent=${result.entry.id === openId} isSelected=${selected?.has(result.entry.id)}
+            address=${address} isCurrent=${result.entry.id === openId} isSelected=${selected?.has(result.entry.id)}
             onSelect=${onSelect} />`)}
     </ul>`;
 }
 
-function Row({ result, project, isCurrent, isSelected, onSelect }) {
-    const { entry, snippet, flags = [] } = result;
+/** A row is drawn anew only when it changes: among two hundred of them a click would be felt. */
+function Row({ result, project, address, isCurrent, isSelected, onSelect }) {
     const [isOpen, setOpen] = useState(false);
+    const query = JSON.parse(address);
+    return useMemo(() => drawRow({ result, project, query, isCurrent, isSelected, onSelect, isOpen, setOpen }),
+        [result, project, address, isCurrent, isSelected, Boolean(onSelect), isOpen]);
+}
+
+function drawRow({ result, project, query, isCurrent, isSelected, onSelect, isOpen, setOpen }) {
+    const { entry, snippet, flags = [] } = result;
     const isForeign = projectOf(entry.id) !== project;
     const isScored = result.score !== undefined;
     return html`<li class=${`row-item ${isCurrent ? "current" : ""}`} data-id=${entry.id}>
@@ -28,7 +37,8 @@ function Row({ result, project, isCurrent, isSelected, onSelect }) {
                 aria-label=${`Select ${entry.title}`} onChange=${() => onSelect(entry.id)} />`
             : isForeign && html`<${Icon} name="link-45deg" />`}</span>
         <div>
-            <a class="row-title" href=${hrefToEntry(project, entry.id)} data-entry=${entry.id}>${entry.title}</a>
+            <a class="row-title" href=${hrefOf("entries", [project], { ...query, id: entry.id })}
+                data-entry=${entry.id}>${entry.title}</a>
             ${snippet && html`<div class="row-sub">${markedPieces(snippet).map(
                 ({ text, isMarked }) => (isMarked ? html`<mark>${text}</mark>` : text),
             )}</div>`}
@@ -36,7 +46,7 @@ function Row({ result, project, isCurrent, isSelected, onSelect }) {
                 <${Kind} kind=${entry.kind} />
                 ${isForeign && html`<span class="chip accent">${projectOf(entry.id)}</span>`}
                 ${entry.tags.slice(0, SHOWN_TAGS).map((tag) => html`<a class="chip above" key=${tag}
-                    href=${hrefToTag(project, tag)}>${tag}</a>`)}
+                    href=${hrefOf("entries", [project], { ...query, tag, cursor: "" })}>${tag}</a>`)}
                 ${entry.tags.length > SHOWN_TAGS && html`<span>+${entry.tags.length - SHOWN_TAGS}</span>`}
                 ${flags.map((flag) => html`<${FlagChip} key=${flag} flag=${flag} />`)}
                 ${isScored && html`<button class="btn btn-bare btn-sm above" type="button"
@@ -75,14 +85,4 @@ function Why({ result }) {
             ${result.provenance?.exact && ` An exact match of its ${result.provenance.exact}.`}
         </p>`}
     </div>`;
-}
-
-function hrefToEntry(project, id) {
-    const { query } = place.value;
-    return hrefOf("entries", [project], { ...query, id, edit: "", new: "", copy: "", focus: "" });
-}
-
-function hrefToTag(project, tag) {
-    return hrefOf("entries", [project],
-        { ...place.value.query, tag, id: "", edit: "", new: "", copy: "", cursor: "", focus: "" });
 }
