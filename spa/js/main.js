@@ -1,14 +1,15 @@
 // Starts the page: theme, session, address, and the page that the address names.
 
-import { complain } from "./parts/toasts.js";
+import { publicDocument } from "./api.js";
+import { useLoaded } from "./loading.js";
 import { Frame } from "./parts/frame.js";
-import { Empty, Failed, Loading } from "./parts/states.js";
+import { Empty, Failed, Loaded, Loading } from "./parts/states.js";
 import { pagesFor } from "./pages.js";
 import { SignIn } from "./pages/sign_in.js";
 import { go, hrefOf, place, setupTokenOf, startRouting } from "./router.js";
 import { isAdmin, isStarting, mayIn, projects, resume, session } from "./session.js";
 import { startTheme } from "./theme.js";
-import { html, render, useEffect, useErrorBoundary, useState } from "./view.js";
+import { html, render, useEffect, useErrorBoundary } from "./view.js";
 
 const LAST_PROJECT = "qms.project";
 
@@ -40,22 +41,21 @@ function Signed() {
 }
 
 function Lazy({ load, project }) {
-    const [Component, setComponent] = useState(null);
-    useEffect(() => {
-        let isCurrent = true;
-        load().then(
-            (found) => isCurrent && setComponent(() => found),
-            () => complain(new Error("The page could not be loaded. Check that the server runs, then reload.")),
-        );
-        return () => {
-            isCurrent = false;
-        };
-    }, [load]);
+    const page = useLoaded(() => load().catch(whenLost), [load]);
     const [error, forgive] = useErrorBoundary();
     if (error) {
         return html`<${Failed} error=${error} retry=${forgive} />`;
     }
-    return Component ? html`<${Component} project=${project} />` : html`<${Loading} />`;
+    return html`<${Loaded} from=${page}>${(Component) => html`<${Component} project=${project} />`}</${Loaded}>`;
+}
+
+/** Say why a page is not there; some browsers do not ask twice for a part that they once did not get. */
+async function whenLost() {
+    await publicDocument("/health");
+    if (navigator.userActivation?.isActive) {
+        location.reload();
+    }
+    throw new Error("A part of the page could not be loaded.");
 }
 
 function NoPage({ isElsewhere }) {

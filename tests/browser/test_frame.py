@@ -1,6 +1,8 @@
 """What is around every page: theme, keys, menu, tiers, small screens."""
 
+import json
 import re
+from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Locator, expect
@@ -9,7 +11,7 @@ from tests.browser.conftest import People
 from tests.browser.person import Person
 from tests.browser.places import PLACES
 from tests.browser.stores import remember
-from tests.support.server import Client
+from tests.support.server import Client, ServerProcess
 
 PHONE = (360, 740)
 
@@ -63,6 +65,26 @@ def on_top(element: Locator) -> bool:
     return bool(element.evaluate(IS_ON_TOP))
 
 
+@pytest.fixture
+def long_name(server: ServerProcess) -> Iterator[None]:
+    """Have a project whose name and description need more room than there is."""
+    console = server.connect()
+    headers = {"Authorization": f"Bearer {server.key}", "Content-Type": "application/json"}
+    settings = {"name": "A name that goes on for quite a while", "description": "x" * 300}
+    body = json.dumps({"slug": "long-name", "settings": settings})
+    for method, path, content in (
+        ("POST", "/admin/projects", body),
+        ("DELETE", "/admin/projects/long-name?confirm=long-name", None),
+    ):
+        console.request(method, path, content, headers)
+        answer = console.getresponse()
+        assert answer.status == 200, answer.read()
+        answer.read()
+        if method == "POST":
+            yield
+    console.close()
+
+
 @pytest.mark.parametrize("user", MENUS)
 def test_each_tier_sees_the_pages_that_it_may_use(people: People, user: str) -> None:
     person = people.signed_in(user)
@@ -91,6 +113,20 @@ def test_a_project_that_is_not_open_is_not_replaced_by_another_one(
 
     person.reads("There is no such project for you")
     assert person.page.url.endswith(f"#/entries/{project}?q=secret")
+
+
+def test_a_page_that_did_not_come_is_asked_for_again(admin: Person) -> None:
+    admin.expects("net::ERR_FAILED|dynamically imported module")
+    for lost in ("**/pages/projects.js", "**/health"):
+        admin.page.route(lost, lambda route: route.abort())
+
+    admin.page.get_by_role("link", name="Projects").click()
+    admin.reads("The server does not answer. Check that it runs, then try again.")
+    for lost in ("**/pages/projects.js", "**/health"):
+        admin.page.unroute(lost)
+    admin.press("Try again")
+
+    expect(admin.heading("Projects")).to_be_visible()
 
 
 def test_the_theme_is_the_systems_until_one_is_chosen(people: People) -> None:
@@ -147,8 +183,9 @@ def test_a_telephone_shows_one_thing_at_a_time(people: People, store: Client) ->
     expect(person.page.get_by_role("searchbox")).to_be_visible()
 
 
-def test_no_page_is_wider_than_a_telephone(people: People, store: Client) -> None:
+def test_no_page_is_wider_than_a_telephone(people: People, store: Client, long_name: None) -> None:
     remember(store, "Read on the way", tags=["a-rather-long-tag-that-has-to-go-somewhere"])
+    remember(store, "W" * 500, relations=[{"type": "derivedFrom", "targetId": "projA:gone"}])
     person = people.signed_in(size=PHONE)
 
     for title, place in PLACES.items():
