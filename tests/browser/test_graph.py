@@ -8,6 +8,22 @@ from playwright.sync_api import Locator, expect
 from tests.browser.person import Person
 from tests.browser.stores import lacks_markup, remember
 from tests.support.server import Client
+from tests.support.waiting import eventually
+
+INK = """graph => {
+    const ink = { within: 0, at_the_edge: 0 };
+    for (const canvas of graph.querySelectorAll("canvas")) {
+        const { width, height } = canvas;
+        const { data } = canvas.getContext("2d").getImageData(0, 0, width, height);
+        for (let at = 0; at < width * height; at += 1) {
+            const [x, y] = [at % width, Math.floor(at / width)];
+            const isEdge = x < 3 || y < 3 || x > width - 4 || y > height - 4;
+            ink[isEdge ? "at_the_edge" : "within"] += data[at * 4 + 3] > 0 ? 1 : 0;
+        }
+    }
+    return ink;
+}"""
+"""How many points of the drawing are drawn on, and how many of those lie where it is cut off."""
 
 MARKUP = "<svg onload=document.title='owned'>"
 
@@ -51,6 +67,31 @@ def test_a_click_on_a_node_opens_its_entry(admin: Person, centre: str) -> None:
     drawing.click()
 
     expect(admin.panel()).to_contain_text("The centre is so")
+
+
+def test_three_hundred_entries_around_one_are_all_in_the_drawing(
+    admin: Person, store: Client
+) -> None:
+    admin.expects("willReadFrequently")
+    hub = remember(store, "Hub")
+    spokes = [
+        {
+            "id": f"spoke{n}",
+            "kind": "note",
+            "title": f"Spoke {n}",
+            "body": "x",
+            "relations": [{"type": "ref", "targetId": hub if n < 40 else f"projA:spoke{n % 40}"}],
+        }
+        for n in range(330)
+    ]
+    store("bulkImport", entries=spokes)
+
+    admin.open(f"#/graph/projA?id={hub}&hops=2")
+
+    expect(listed(admin)).to_have_count(300)
+    drawing = admin.page.locator(".graph")
+    eventually(lambda: drawing.evaluate(INK)["within"] > 0)
+    assert drawing.evaluate(INK)["at_the_edge"] == 0
 
 
 def test_the_whole_project_is_drawn_and_narrowed_to_a_tag(admin: Person, centre: str) -> None:

@@ -8,7 +8,9 @@ import { Loading } from "./states.js";
 const LIBRARY = "../../vendor/cytoscape-3.34.4.js";
 const STYLE_ID = "__________cytoscape_stylesheet";
 const LABELLED = 60;
+const LABEL_PX = 12;
 const LARGEST = 1.25;
+const SMALLEST = .02;
 
 export function GraphView({ nodes, edges, onOpen }) {
     const host = useRef(null);
@@ -23,6 +25,8 @@ export function GraphView({ nodes, edges, onOpen }) {
             if (!isOver && host.current) {
                 drawing = draw(cytoscape, host.current, { nodes, edges });
                 drawing.on("tap", "node", (event) => onOpen(event.target.id()));
+                drawing.on("mouseover", "node", (event) => name(event.target));
+                drawing.on("mouseout", "node", (event) => event.target.removeClass("named").removeStyle());
                 setReady(true);
             }
         });
@@ -55,7 +59,7 @@ function draw(cytoscape, container, { nodes, edges }) {
         container,
         elements: [
             ...nodes.map((node) => ({ data: {
-                id: node.id, hops: node.hops, label: shortened(node.title, 24),
+                id: node.id, hops: node.hops, label: shortened(node.title, 24), title: shortened(node.title),
                 tone: tones[node.curationTier] ?? colour("--accent"),
             } })),
             ...edges.map((edge, at) => ({ data: {
@@ -72,14 +76,18 @@ function draw(cytoscape, container, { nodes, edges }) {
                 width: 26, height: 26, "font-weight": "bold", "text-valign": "top", "text-halign": "right",
                 "text-margin-x": 4, "text-margin-y": -4,
             } },
+            { selector: "node.named", style: {
+                label: "data(title)", "z-index": 10, "text-background-color": colour("--raised"),
+                "text-background-opacity": .95,
+            } },
             { selector: "edge", style: {
                 width: 1, "line-color": colour("--ink-soft"), "target-arrow-color": colour("--ink-soft"), opacity: .55,
                 "target-arrow-shape": "triangle", "arrow-scale": .7, "curve-style": "bezier",
                 label: edges.length <= LABELLED ? "data(label)" : "", "font-size": 8, color: colour("--ink-soft"),
             } },
         ],
-        layout: { ...layoutFor(nodes), animate: false, padding: 30 },
-        minZoom: .2,
+        layout: { ...layoutFor(nodes, edges), animate: false, padding: 30 },
+        minZoom: SMALLEST,
         maxZoom: 4,
     });
     // A few entries would fill the whole drawing, labels and all.
@@ -88,8 +96,18 @@ function draw(cytoscape, container, { nodes, edges }) {
     return drawing;
 }
 
-function layoutFor(nodes) {
+/** Say of one node among many what it is, however small the drawing is. */
+function name(node) {
+    const size = LABEL_PX / node.cy().zoom();
+    node.addClass("named").style({ "font-size": size, "text-margin-y": size / 3, "text-background-padding": size / 4 });
+}
+
+function layoutFor(nodes, edges) {
+    if (edges.length === 0) {
+        return { name: "grid" };
+    }
     return nodes.some((node) => node.hops === 0)
-        ? { name: "concentric", concentric: (node) => -node.data("hops"), levelWidth: () => 1, minNodeSpacing: 75 }
+        ? { name: "concentric", concentric: (node) => -node.data("hops"), levelWidth: () => 1,
+            minNodeSpacing: nodes.length <= LABELLED ? 75 : 5 }
         : { name: "cose", randomize: false };
 }
