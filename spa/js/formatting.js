@@ -74,9 +74,9 @@ export function fromLocalInput(text) {
     return text ? new Date(text).toISOString() : null;
 }
 
-/** Return `codeSnippet` as `Code snippet`. */
+/** Return `codeSnippet` as `Code snippet`, and `dueUtc` as `Due`: a person sees moments in their own zone. */
 export function words(name) {
-    const spaced = name.replace(/([a-z0-9])([A-Z])/g, "$1 $2").toLowerCase();
+    const spaced = name.replace(/Utc$/, "").replace(/([a-z0-9])([A-Z])/g, "$1 $2").toLowerCase();
     return spaced.charAt(0).toUpperCase() + spaced.slice(1);
 }
 

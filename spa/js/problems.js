@@ -35,6 +35,11 @@ export function titleOf(problem) {
     return TITLES[problem.code] ?? problem.code.replace(/([a-z])([A-Z])/g, "$1 $2").toLowerCase();
 }
 
+/** Return why, without the line, where that is told beside it. */
+export function reasonOf({ line, reason }) {
+    return line && reason.startsWith(`line ${line}: `) ? reason.slice(`line ${line}: `.length) : reason;
+}
+
 /** Say whether a problem is a line that can be corrected in its place. */
 export function isLine(problem) {
     return Boolean(problem.project && problem.line);

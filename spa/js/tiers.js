@@ -5,12 +5,13 @@ export const TIERS = ["none", "reader", "writer", "curator", "admin"];
 const TO_EDIT = { provisional: "writer", curated: "curator", canonical: "admin" };
 const TO_SET = { curationTier: "curator", pinned: "curator", isPermanent: "admin" };
 
+/** What each tier can do, in words that follow “can”. */
 export const MEANINGS = {
-    none: "you can open nothing until an admin lists you in a project",
-    reader: "you can read, search and export",
-    writer: "you can read and write, and edit what nobody has approved yet",
-    curator: "you can write, review, pin, and edit curated entries",
-    admin: "you can do everything, and look after users, projects and the server",
+    none: "open nothing until an admin lists one in a project",
+    reader: "read, search and export",
+    writer: "read and write, and edit what nobody has approved yet",
+    curator: "write, review, pin, and edit curated entries",
+    admin: "do everything, and look after users, projects and the server",
 };
 
 /** Say whether `tier` is `least` or above it. */

@@ -60,6 +60,8 @@ def test_what_is_wrong_is_said_with_its_line_and_cannot_be_saved(
     expect(admin.page.get_by_role("alert")).to_contain_text(re.compile(r"Line \d+: .*maxEntries"))
     expect(admin.page.get_by_role("button", name="Compare and save")).to_be_disabled()
     lacks_markup(admin)
+    append(admin, "\nnonsense\n")
+    expect(admin.page.get_by_role("alert")).to_contain_text(re.compile(r"^\s*Line \d+: not valid"))
     admin.press("Discard")
     admin.reads("Nothing is changed.")
     assert toml(server) == before

@@ -37,7 +37,7 @@ test("a moment survives the field that it is edited in", () => {
 
 test("names become words", () => {
     assert.equal(words("codeSnippet"), "Code snippet");
-    assert.equal(words("ttlUtc"), "Ttl utc");
+    assert.equal(words("dueUtc"), "Due");
 });
 
 test("an id is parted at its first colon", () => {

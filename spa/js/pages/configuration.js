@@ -3,6 +3,7 @@
 import * as api from "../api.js";
 import { parseUnified } from "../line_diff.js";
 import { useLoaded } from "../loading.js";
+import { reasonOf } from "../problems.js";
 import { refresh } from "../session.js";
 import { useKept, useUnsaved } from "../unsaved.js";
 import { html, useEffect, useRef, useState } from "../view.js";
@@ -50,9 +51,9 @@ function Editor({ config, onSaved }) {
         ${kept && isChanged && html`<${Notice}>This is what you had typed when your session ended. It is not saved
             yet.</${Notice}>`}
         ${error && html`<${Notice} tone="bad" icon="exclamation-triangle">
-            ${isChanged ? "" : "The file as it stands is not in force: "}${at(error)}${error.reason}</${Notice}>`}
+            ${isChanged ? "" : "The file as it stands is not in force: "}${at(error)}${reasonOf(error)}</${Notice}>`}
         ${warnings.map((one) => html`<${Notice} tone="warn" icon="exclamation-triangle">
-            ${at(one)}${one.field}: ${one.reason}</${Notice}>`)}
+            ${at(one)}${one.field}: ${reasonOf(one)}</${Notice}>`)}
         <${Card}><${CodeEditor} text=${text} language="toml" label="The configuration" height="60vh"
             faults=${faultsOf(text, error)} onInput=${setText} /></${Card}>
         <div class="actions">
@@ -105,5 +106,5 @@ function faultsOf(text, error) {
     }
     const lines = text.split("\n");
     const from = lines.slice(0, error.line - 1).reduce((sum, line) => sum + line.length + 1, 0);
-    return [{ from, to: from + (lines[error.line - 1]?.length ?? 0), message: error.reason }];
+    return [{ from, to: from + (lines[error.line - 1]?.length ?? 0), message: reasonOf(error) }];
 }

@@ -14,6 +14,7 @@ import { Tabs } from "../parts/tabs.js";
 import { say } from "../parts/toasts.js";
 
 const SHOWN = 10;
+const MOST_PAIRS = 200;
 const REASONS = {
     stated: "One says that it contradicts the other", negation: "One denies what the other says",
     value: "They name different values", date: "They name different dates",
@@ -30,29 +31,38 @@ export function Disputes({ project }) {
 }
 
 async function contradicting(project) {
-    const { items } = await api.command(project, "listContradictions");
-    return items.map(({ id, otherId, reason }) => ({ a: id, b: otherId, why: REASONS[reason] ?? words(reason) }));
+    const { items, hasMore } = await api.command(project, "listContradictions");
+    const whyOf = (reason) => REASONS[reason] ?? words(reason);
+    return {
+        pairs: items.map(({ id, otherId, reason }) => ({ a: id, b: otherId, why: whyOf(reason) })), hasMore, note: "",
+    };
 }
 
 async function alike(project) {
-    const { pairs } = await api.command(project, "findDuplicates", {});
-    return pairs.map(({ a, b, score }) => ({ a, b, why: `${Math.round(score * 100)} % alike` }));
+    const { pairs, compared } = await api.command(project, "findDuplicates", { maxPairs: MOST_PAIRS });
+    return {
+        pairs: pairs.map(({ a, b, score }) => ({ a, b, why: `${Math.round(score * 100)} % alike` })),
+        hasMore: pairs.length === MOST_PAIRS,
+        note: `${plural(compared, "entry was", "entries were")} compared, beginning with the last changed.`,
+    };
 }
 
 function Pairs({ project, find, isAlike }) {
     const loaded = useLoaded(() => find(project), [project]);
     const [settled, setSettled] = useState(new Set());
     const settle = (pair) => setSettled(new Set(settled).add(nameOf(pair)));
-    return html`<${Loaded} from=${loaded} what="Comparing entries">${(pairs) => {
+    return html`<${Loaded} from=${loaded} what="Comparing entries">${({ pairs, hasMore, note }) => {
         const left = pairs.filter((pair) => !settled.has(nameOf(pair)));
         if (left.length === 0) {
             return html`<${Card} isFlush><${Empty} icon="check2"
                 title=${isAlike ? "No two entries are nearly the same" : "Nothing contradicts anything"}>
-                <p>What is found appears here until somebody decides.</p>
+                <p>What is found appears here until somebody decides. ${note}</p>
             </${Empty}></${Card}>`;
         }
         return html`<div class="stack">
-            <p class="text-soft mb-0" role="status">${plural(left.length, "pair")} to decide.</p>
+            <p class="text-soft mb-0" role="status">
+                ${plural(left.length, "pair")}${hasMore ? " or more" : ""} to decide.
+                ${left.length > SHOWN && ` The first ${SHOWN} are shown.`} ${note}</p>
             ${left.slice(0, SHOWN).map((pair) => html`<${Pair} key=${nameOf(pair)} project=${project} pair=${pair}
                 isAlike=${isAlike} onSettled=${() => settle(pair)} />`)}
         </div>`;

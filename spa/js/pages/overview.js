@@ -5,7 +5,7 @@ import { ago, count, moment, plural, size } from "../formatting.js";
 import { isUnderWay } from "../jobs.js";
 import { useEvery, useLoaded } from "../loading.js";
 import { PAGES } from "../pages.js";
-import { fixOf, titleOf } from "../problems.js";
+import { fixOf, reasonOf, titleOf } from "../problems.js";
 import { hrefOf } from "../router.js";
 import { columnsOf } from "../series.js";
 import { isAdmin, projects, session } from "../session.js";
@@ -40,7 +40,7 @@ export function Overview({ project }) {
     });
     useEvery(BACKUPS_REFRESH_S, backups.reload);
     const { tier } = session.value;
-    return html`<${PageHead} title="Overview" about=${`You are signed in as ${tier}: ${MEANINGS[tier]}.`}>
+    return html`<${PageHead} title="Overview" about=${`You are signed in as ${tier}: you can ${MEANINGS[tier]}.`}>
         ${health.data && html`<span class=${`chip ${TONES[health.data.status]}`}>${health.data.status}</span>`}
     </${PageHead}>
     ${project
@@ -115,7 +115,7 @@ function Problems({ problems }) {
                     <${Icon} name="exclamation-triangle" />
                     <div>
                         <strong>${titleOf(problem)}</strong>
-                        <div class="row-sub">${whereOf(problem)}${problem.reason}</div>
+                        <div class="row-sub">${whereOf(problem)}${reasonOf(problem)}</div>
                     </div>
                     ${isBuilt(fix.page) && html`<a class="above small" href=${fix.href}>${fix.label}</a>`}
                 </li>`;

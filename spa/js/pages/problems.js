@@ -3,7 +3,7 @@
 import * as api from "../api.js";
 import { plural } from "../formatting.js";
 import { useLoaded } from "../loading.js";
-import { fixOf, isLine, titleOf } from "../problems.js";
+import { fixOf, isLine, reasonOf, titleOf } from "../problems.js";
 import { hrefOf, place, setQuery } from "../router.js";
 import { mayIn, projects } from "../session.js";
 import { countWaiting } from "../waiting.js";
@@ -104,7 +104,7 @@ function Troubles({ problems }) {
 }
 
 function Trouble({ problem }) {
-    const { project, file, line, reason, text } = problem;
+    const { project, file, line, text } = problem;
     const fix = fixOf(problem);
     const isMended = isLine(problem) && mayIn(project, "admin");
     return html`<li class="row-item">
@@ -113,7 +113,7 @@ function Trouble({ problem }) {
             <div><strong>${titleOf(problem)}</strong>
                 <div class="small text-soft">
                     ${[project, file, line && `line ${line}`].filter(Boolean).join(", ")}</div></div>
-            <div>${reason}</div>
+            <div>${reasonOf(problem)}</div>
             ${text && html`<pre class="code-text wraps" tabindex="0" aria-label=${`Line ${line}`}>${text}</pre>
             <p class="small text-soft mb-0">The line stays in the file as it is until somebody corrects it, here or
                 there.</p>`}

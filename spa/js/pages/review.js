@@ -5,7 +5,8 @@ import { getEntry, patchEntry, removeEntry, shortened } from "../entries.js";
 import { useKeys } from "../keys.js";
 import { useLoaded } from "../loading.js";
 import { hrefOf, place, setQuery } from "../router.js";
-import { countWaiting } from "../waiting.js";
+import { count } from "../formatting.js";
+import { countWaiting, waiting as counted } from "../waiting.js";
 import { html, useEffect, useState } from "../view.js";
 import { EntryBody } from "../parts/entry_body.js";
 import { EntryEditor } from "../parts/entry_editor.js";
@@ -53,8 +54,9 @@ function Queue({ project }) {
                 : html`<${Done} skipped=${skipped.size} again=${again} />`;
         }
         const [{ id }] = waiting;
+        const total = counted.value.review ?? 0;
         return html`<${Candidate} key=${id} project=${project} id=${id} onDone=${judged} onSkip=${() => skip(id)}
-            left=${`${waiting.length}${next ? " or more" : ""} to review`} />`;
+            left=${`${count(next ? Math.max(waiting.length, total - skipped.size) : waiting.length)} to review`} />`;
     }}</${Loaded}>`;
 }
 

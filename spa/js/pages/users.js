@@ -75,7 +75,7 @@ function User({ user, keys, version, onChange }) {
 function Listing({ user }) {
     const listed = Object.entries(user.permissions);
     return html`<div class="actions mt-1">
-        <span title=${MEANINGS[user.tier]}><${AccessChip} tier=${user.tier} /></span>
+        <span title=${`Can ${MEANINGS[user.tier]}`}><${AccessChip} tier=${user.tier} /></span>
         ${listed.map(([project, tier]) => html`<span class="chip" key=${project}>${project}: ${tier}</span>`)}
     </div>`;
 }

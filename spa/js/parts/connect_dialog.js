@@ -69,13 +69,16 @@ function LiveTest({ project, accessKey }) {
         try {
             const { tools } = await api.askAsClient(project, accessKey, "tools/list");
             const offered = plural(tools.length, "tool");
-            setState({ tone: "good", text: `It works: the server offers ${offered} to this key.` });
+            setState({ tone: "good", icon: "check2", text: `It works: the server offers ${offered} to this key.` });
         } catch (refusal) {
-            setState({ tone: "bad", text: refusal.message });
+            setState({ tone: "bad", icon: "exclamation-triangle", text: refusal.status === 401
+                ? "No user has this key. Check that it was copied whole: it begins with qms_."
+                : refusal.message });
         }
     };
     return html`<div class="stack-sm">
         <div><button class="btn btn-primary" disabled=${!accessKey} onClick=${run}>Test the connection</button></div>
-        <div role="status">${state && html`<${Notice} tone=${state.tone}>${state.text}</${Notice}>`}</div>
+        <div role="status">${state && html`<${Notice} tone=${state.tone} icon=${state.icon}>
+            ${state.text}</${Notice}>`}</div>
     </div>`;
 }

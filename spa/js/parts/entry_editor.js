@@ -7,7 +7,7 @@ import { parseJson, placeOf } from "../json_places.js";
 import { diffLines } from "../line_diff.js";
 import { useLoaded } from "../loading.js";
 import { useKept, useUnsaved } from "../unsaved.js";
-import { html, useState } from "../view.js";
+import { html, useEffect, useRef, useState } from "../view.js";
 import { CodeEditor } from "./code_editor.js";
 import { Diff } from "./diff.js";
 import { EntryForm } from "./entry_form.js";
@@ -38,6 +38,9 @@ function Editor({ schema, project, entry, version, onSaved, onCancel }) {
     const isJson = text !== null;
     const parsed = isJson ? parseJson(text) : { value: draft };
     const release = useUnsaved((text ?? pretty(draft)) !== pretty(entry), name, { draft, text, seen });
+
+    const form = useRef(null);
+    useEffect(() => form.current.querySelector("[aria-invalid]")?.focus(), [faults]);
 
     const change = (next) => {
         setDraft(next);
@@ -87,7 +90,7 @@ function Editor({ schema, project, entry, version, onSaved, onCancel }) {
         save(null, refusal.theirs.version);
     };
 
-    return html`<form onSubmit=${save} noValidate>
+    return html`<form ref=${form} onSubmit=${save} noValidate>
         <div class="panel-head">
             <h2 class="me-auto">${version ? "Edit entry" : "New entry"}</h2>
             <button class="btn btn-quiet btn-sm" type="button" disabled=${isJson && !parsed.value}

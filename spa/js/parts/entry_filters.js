@@ -18,7 +18,7 @@ const named = (names) => names.map((name) => [name, words(name)]);
 const RARE = ["namespace", "agent", "epic", "priority", "since", "until", "retention"];
 
 const SORTS = [
-    ["", "Last changed"], ["updated", "Changed first"], ["-created", "Newest"], ["created", "Oldest"],
+    ["", "Last changed"], ["updated", "Longest unchanged"], ["-created", "Newest"], ["created", "Oldest"],
     ["title", "Title"], ["-priority", "Priority"],
 ];
 
@@ -31,7 +31,7 @@ export function EntryFilters({ query }) {
     const pick = (name, label, options) => html`<${Select} isSmall label=${label} value=${query[name] ?? ""}
         options=${options} onPick=${set(name)} />`;
     const total = countFilters(query);
-    return html`<div class="filters">
+    return html`<div class=${`filters ${isMore || total > 0 ? "" : "folds"}`}>
         ${pick("kind", "Kind", [any("Any kind"), ...named(KINDS)])}
         ${pick("tier", "Trust", [any("Any trust"), ...named(["provisional", "curated", "canonical"])])}
         ${field("tag", "Tag")}

@@ -47,7 +47,7 @@ function Link({ link, entry, onUnlink }) {
     const isOwn = link.sourceId === entry.id;
     const other = isOwn ? link.targetId : link.sourceId;
     return html`<li class="d-flex gap-2 align-items-baseline py-1">
-        <span class="chip">${isOwn ? link.type : `${link.type} ←`}</span>
+        <span class="chip flex-shrink-0">${isOwn ? link.type : `${link.type} ←`}</span>
         <span class="flex-grow-1">${link.title
             ? html`<a href=${hrefOf("entries", [projectOf(entry.id)], { id: other })}>${link.title}</a>`
             : html`<code class="text-soft">${other}</code>`}</span>

@@ -99,9 +99,9 @@ function Actions({ entry, version, onChange, onRemoved }) {
     return html`<div class="panel-head">
         ${isEditable && html`<button class="btn btn-primary btn-sm" onClick=${() => setQuery({ edit: "yes" })}>
             <${Icon} name="pencil" /><span>Edit</span></button>`}
-        ${tier !== "reader" && html`<button class="btn btn-quiet btn-sm"
+        ${tier !== "reader" && html`<button class="btn btn-quiet btn-sm" title="Duplicate"
             onClick=${() => setQuery({ copy: entry.id, id: "" })}>
-            <${Icon} name="copy" /><span>Duplicate</span></button>`}
+            <${Icon} name="copy" /><span class="shrinks">Duplicate</span></button>`}
         ${isEditable && maySet(tier, "pinned") && html`<button class="btn btn-quiet btn-sm"
             aria-pressed=${entry.pinned === true}
             onClick=${() => patch({ pinned: !entry.pinned }, entry.pinned ? "No longer pinned." : "Pinned.")}>
@@ -109,11 +109,12 @@ function Actions({ entry, version, onChange, onRemoved }) {
         ${isEditable && maySet(tier, "curationTier") && html`<div><${Select} isSmall label="Trust"
             value=${entry.curationTier ?? "provisional"} options=${CURATION.map((one) => [one, words(one)])}
             onPick=${(curationTier) => patch({ curationTier }, `Now ${curationTier}.`)} /></div>`}
-        ${isEditable && placesFor(entry).length > 0 && html`<button class="btn btn-quiet btn-sm"
+        ${isEditable && placesFor(entry).length > 0 && html`<button class="btn btn-quiet btn-sm" title="Move"
             onClick=${() => setMoving(true)}>
-            <${Icon} name="arrows-move" /><span>Move</span></button>`}
-        ${isEditable && html`<button class="btn btn-danger-quiet btn-sm" onClick=${() => setDeleting(true)}>
-            <${Icon} name="trash3" /><span>Delete</span></button>`}
+            <${Icon} name="arrows-move" /><span class="shrinks">Move</span></button>`}
+        ${isEditable && html`<button class="btn btn-danger-quiet btn-sm" title="Delete"
+            onClick=${() => setDeleting(true)}>
+            <${Icon} name="trash3" /><span class="shrinks">Delete</span></button>`}
         <button class="btn btn-bare btn-sm ms-auto" aria-label="Close the entry" onClick=${close}>
             <${Icon} name="x-lg" /></button>
         ${isMoving && html`<${MoveDialog} entry=${entry} version=${version} onClose=${() => setMoving(false)}

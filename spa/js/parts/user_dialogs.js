@@ -32,7 +32,7 @@ export function UserDialog({ user, version, onClose, onDone }) {
             ${(field) => html`<input ...${field} class="form-control" autocomplete="off" required
             value=${name} onInput=${(event) => setName(event.target.value)} />`}</${Field}>`}
         <${Field} label="Tier"
-            hint=${`With ${tier}: ${MEANINGS[tier]}. It holds in every project that is not private.`}>
+            hint=${`Can ${MEANINGS[tier]}. It holds in every project that is not private.`}>
             ${(field) => html`<${Select} ...${field} label=${undefined} value=${tier} onPick=${setTier}
                 options=${TIERS.map((one) => [one, one])} />`}
         </${Field}>
