@@ -10,9 +10,11 @@ from tests.browser.person import Person
 from tests.browser.places import PLACES
 from tests.browser.stores import remember
 from tests.support.server import Client
+from tests.support.waiting import eventually
 from tools.toolbox import TOOLS, NodeTool, folder_of
 
 THEMES = {"light": False, "dark": True}
+PHONE = (360, 740)
 
 
 def violations(person: Person) -> list[str]:
@@ -121,3 +123,100 @@ def test_no_dialog_of_the_administration_has_a_barrier(
     person.page.keyboard.press("?")
     expect(person.dialog()).to_be_visible()
     assert violations(person) == [], "keys"
+
+
+@pytest.fixture
+def disputed(filled: Client) -> Client:
+    """Return a client of a project with a contradiction, two duplicates and a backup besides."""
+    text = "The nightly build runs at three in the morning on the small machine"
+    first = remember(filled, "Nightly build", body=text)
+    remember(filled, "The nightly build", body=text, id="second")
+    remember(filled, "Denies it", relations=[{"type": "contradicts", "targetId": first}])
+    filled("backupStore", mode="full")
+    filled("patchEntry", id="projA:second", patch={"priority": 7})
+    return filled
+
+
+FURTHER_DIALOGS = [
+    ("#/projects", ["Connect"]),
+    ("#/users", ["New key", "Tier", "Projects", "Rotate", "Revoke"]),
+    ("#/entries/projA?id=projA:second", ["Move", "Delete"]),
+    ("#/disputes/projA", ["This one holds"]),
+    ("#/disputes/projA?show=alike", ["Make one of both"]),
+    ("#/backups?project=projA", ["Restore"]),
+    ("#/graph/projA?id=projA:second", []),
+]
+"""Pages where several buttons have the same name: the first of them is pressed."""
+
+
+@pytest.mark.needs("axe")
+@pytest.mark.parametrize("theme", THEMES)
+def test_no_dialog_about_one_of_several_things_has_a_barrier(
+    people: People, disputed: Client, theme: str
+) -> None:
+    person = people.signed_in(dark=THEMES[theme])
+    eventually(lambda: disputed("findDuplicates")["pairs"])
+
+    for place, buttons in FURTHER_DIALOGS:
+        person.open(place)
+        expect(person.page.get_by_role("heading", level=1)).to_be_visible()
+        for button in buttons:
+            person.page.get_by_role("button", name=button, exact=True).first.click()
+            expect(person.dialog()).to_be_visible()
+            expect(person.dialog().locator(".skeleton")).to_have_count(0)
+            assert violations(person) == [], button
+            person.page.keyboard.press("Escape")
+            expect(person.dialog()).to_have_count(0)
+        assert violations(person) == [], place
+
+
+@pytest.mark.needs("axe")
+@pytest.mark.parametrize("theme", THEMES)
+def test_no_message_in_the_way_of_work_has_a_barrier(
+    people: People, filled: Client, theme: str
+) -> None:
+    person = people.signed_in("curator", dark=THEMES[theme])
+    person.expects("status of 40[019]")
+    entry_id = remember(filled, "Written by two")
+
+    person.open("#/entries/projA")
+    person.page.get_by_role("checkbox", name="Select Written by two").check()
+    for button in ("Tags", "Trust", "Delete"):
+        person.page.get_by_role("region", name="Selected").get_by_role(
+            "button", name=button
+        ).click()
+        expect(person.dialog()).to_be_visible()
+        assert violations(person) == [], button
+        person.page.keyboard.press("Escape")
+    person.open("#/entries/projA?new=note")
+    person.press("Save")
+    person.reads("is required")
+    assert violations(person) == [], "a fault"
+    person.press("Cancel")
+    person.open(f"#/entries/projA?id={entry_id}&edit=yes")
+    person.field("Title").fill("Mine")
+    person.press("Sign out")
+    assert violations(person) == [], "signing out"
+    person.page.keyboard.press("Escape")
+    filled("patchEntry", id=entry_id, patch={"title": "Theirs"})
+    person.press("Save")
+    person.reads("Somebody changed this entry")
+    assert violations(person) == [], "a conflict"
+    person.context.clear_cookies()
+    person.press("Save")
+    person.reads("Your session has ended")
+    assert violations(person) == [], "the end of a session"
+
+
+@pytest.mark.needs("axe")
+@pytest.mark.parametrize("theme", THEMES)
+def test_no_page_has_a_barrier_on_a_telephone(people: People, filled: Client, theme: str) -> None:
+    person = people.signed_in(size=PHONE, dark=THEMES[theme])
+
+    for title, place in PLACES.items():
+        person.open(place)
+        expect(person.heading(title)).to_be_visible()
+        expect(person.page.locator(".skeleton")).to_have_count(0)
+        assert violations(person) == [], title
+    person.press("Open menu")
+    assert violations(person) == [], "menu"

@@ -35,12 +35,12 @@ export function Frame({ page, project, children }) {
     const menu = html`<${Menu} page=${page} project=${project} />`;
     return html`<div>
         <a class="skip-link" href="#main" onClick=${skipToContent}>Skip to content</a>
-        <div class="top-bar">
+        <header class="top-bar">
             <button class="btn btn-quiet btn-sm" aria-label="Open menu" onClick=${() => setMenuOpen(true)}>
                 <${Icon} name="list" />
             </button>
             <${Brand} />
-        </div>
+        </header>
         ${isMenuOpen && html`<${Drawer} onClose=${() => setMenuOpen(false)}>${menu}</${Drawer}>`}
         <div class="frame">
             ${menu}
