@@ -155,6 +155,17 @@ def test_signing_out_over_something_unsaved_asks_first(people: People, store: Cl
     assert person.context.cookies() == []
 
 
+def test_signing_out_of_a_server_that_is_away_says_what_is_left(people: People) -> None:
+    person = people.signed_in("reader")
+    person.expects("net::ERR_FAILED")
+    person.page.route("**/admin/session", lambda route: route.abort())
+
+    person.press("Sign out")
+
+    person.reads("The session could not be ended on the server")
+    expect(person.field("API key")).to_be_visible()
+
+
 def test_the_configuration_that_was_typed_outlives_the_session(people: People) -> None:
     person = people.signed_in()
     person.open("#/configuration")
