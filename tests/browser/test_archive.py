@@ -29,6 +29,18 @@ def test_what_was_deleted_is_listed_and_comes_back(people: People, store: Client
     assert ids_of(store) == [entry_id]
 
 
+def test_a_page_of_the_archive_that_is_not_known_any_more_begins_again(
+    admin: Person, store: Client
+) -> None:
+    store("deleteEntry", id=remember(store, "Gone"))
+    admin.expects("status of 400")
+
+    admin.open("#/archive/projA?cursor=of-a-server-before-its-restart")
+
+    admin.reads("Gone")
+    assert "cursor" not in admin.page.url
+
+
 def test_a_reader_looks_at_the_archive_and_brings_nothing_back(
     people: People, store: Client
 ) -> None:

@@ -9,7 +9,7 @@ import { mayIn } from "../session.js";
 import { html, useState } from "../view.js";
 import { FormDialog } from "../parts/dialog.js";
 import { Icon } from "../parts/icon.js";
-import { Pager } from "../parts/pager.js";
+import { Pager, useFreshStart } from "../parts/pager.js";
 import { Card, Field, Kind, PageHead, Select, TextFilter, Time } from "../parts/pieces.js";
 import { Empty, Loaded } from "../parts/states.js";
 import { say } from "../parts/toasts.js";
@@ -23,6 +23,7 @@ export function Archive({ project }) {
     const page = useLoaded(() => api.command(project, "listArchive", {
         filter, page: { size: PAGE_SIZE, cursor: query.cursor || undefined },
     }), [project, query.reason, query.by, query.cursor]);
+    useFreshStart(page.error);
     const [isPurging, setPurging] = useState(false);
     const changed = () => {
         stats.reload();

@@ -15,7 +15,7 @@ import { EntryFilters } from "../parts/entry_filters.js";
 import { EntryList } from "../parts/entry_list.js";
 import { EntryPanel } from "../parts/entry_panel.js";
 import { Icon } from "../parts/icon.js";
-import { Pager } from "../parts/pager.js";
+import { Pager, useFreshStart } from "../parts/pager.js";
 import { Card, PageHead } from "../parts/pieces.js";
 import { Empty, Loaded } from "../parts/states.js";
 
@@ -88,16 +88,6 @@ async function find(project, query) {
     const request = { filter, sort: query.sort || undefined, page };
     const { items, nextCursor } = await api.command(project, "listEntries", request);
     return { results: items.map((entry) => ({ entry })), nextCursor };
-}
-
-/** Begin again when the server does not know the page any more, as after its restart. */
-function useFreshStart(error) {
-    const isStale = error?.details?.field === "page.cursor";
-    useEffect(() => {
-        if (isStale) {
-            setQuery({ cursor: "" }, { replace: true });
-        }
-    }, [isStale]);
 }
 
 function aboutOf(data) {

@@ -1,6 +1,7 @@
 // The way through a list that is read page by page: each page knows only the next one, the way back is remembered.
 
-import { html } from "../view.js";
+import { setQuery } from "../router.js";
+import { html, useEffect } from "../view.js";
 
 const LONGEST_TRAIL = 1000;
 const trail = new Map();
@@ -25,6 +26,16 @@ export function Pager({ cursor = "", next, go, names = ["First page", "Previous 
             onClick=${() => open(trail.get(cursor))}>${previous}</button>
         <button class="btn btn-quiet btn-sm" disabled=${!next} onClick=${onward}>${following}</button>
     </nav>`;
+}
+
+/** Begin again when the server does not know the page any more, as after its restart. */
+export function useFreshStart(error) {
+    const isStale = error?.details?.field === "page.cursor";
+    useEffect(() => {
+        if (isStale) {
+            setQuery({ cursor: "" }, { replace: true });
+        }
+    }, [isStale]);
 }
 
 function remember(cursor, before) {
