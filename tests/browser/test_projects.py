@@ -146,7 +146,9 @@ def test_an_empty_project_gets_another_slug_and_a_filled_one_another_name(
     expect(card(admin, "The drawing")).to_have_count(0)
 
 
-def test_an_empty_project_that_is_closed_to_the_admin_gets_another_slug(admin: Person) -> None:
+def test_a_project_that_is_closed_to_the_admin_keeps_its_slug_and_takes_a_name(
+    admin: Person,
+) -> None:
     admin.visit("Projects")
     make_project(admin, "cellar", "The cellar")
     admin.press("Edit cellar")
@@ -155,12 +157,14 @@ def test_an_empty_project_that_is_closed_to_the_admin_gets_another_slug(admin: P
     expect(card(admin, "The cellar")).to_contain_text("closed to you")
 
     admin.press("Rename cellar")
-    admin.field("Slug").fill("attic")
+    expect(admin.field("Slug")).to_be_disabled()
+    expect(admin.dialog()).to_contain_text("list yourself first")
+    admin.field("Name").fill("The attic")
     admin.dialog().get_by_role("button", name="Rename").click()
 
-    expect(card(admin, "The cellar")).to_contain_text("attic")
-    remove_project(admin, "attic")
-    expect(card(admin, "The cellar")).to_have_count(0)
+    expect(card(admin, "The attic")).to_contain_text("cellar")
+    remove_project(admin, "cellar")
+    expect(card(admin, "The attic")).to_have_count(0)
 
 
 def test_who_may_do_what_is_seen_and_changed_at_a_glance(

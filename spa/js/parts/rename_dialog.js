@@ -12,12 +12,9 @@ export function RenameDialog({ project, version, onClose, onDone }) {
     const [slug, setSlug] = useState(project.slug);
     const path = `projects/${api.pathOf(project.slug)}`;
     const entries = project.store?.entries;
-    // Of a store that is still being opened, or closed to whoever asks, only the server knows.
-    const isFixed = entries > 0;
-    const why = isFixed
-        ? `It stays: ${plural(entries, "id")} of entries, links to them and agents carry it. Move the entries to a new
-            project if it must be another one.`
-        : "It can be changed as long as the project has no entries.";
+    // Of a store that is still being opened only the server knows; of one that is closed to whoever asks it does not tell.
+    const isFixed = entries > 0 || !project.isOpen;
+    const why = reasonFor(project.isOpen, entries);
     const submit = async () => {
         let ifVersion = version;
         if (name.trim() !== project.settings.name) {
@@ -38,4 +35,15 @@ export function RenameDialog({ project, version, onClose, onDone }) {
             ${(field) => html`<input ...${field} class="form-control mono" autocomplete="off"
             disabled=${isFixed} value=${slug} onInput=${(event) => setSlug(event.target.value)} />`}</${Field}>
     </${FormDialog}>`;
+}
+
+function reasonFor(isOpen, entries) {
+    if (!isOpen) {
+        return "It can be changed as long as the project has no entries. Whether it has any is told only to those whom its "
+            + "permissions list: list yourself first.";
+    }
+    return entries > 0
+        ? `It stays: ${plural(entries, "id")} of entries, links to them and agents carry it. Move the entries to a new
+            project if it must be another one.`
+        : "It can be changed as long as the project has no entries.";
 }
