@@ -7,7 +7,7 @@ platform; a change of its arithmetic needs a new `MODEL_ID`.
 import hashlib
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
 
@@ -19,9 +19,9 @@ from qms.inference.query_cache import remember
 
 MODEL_ID = "hash-v1"
 DIMENSION = 384
-WORD_WEIGHT = 1.0
 PAIR_WEIGHT = 0.5
-PART_WEIGHT = 1.0  # a long word has more parts, and so says more than "the"
+"""Of a word and of each of its parts it is 1: a long word has more, and so says more than "the"."""
+
 PART_LENGTHS = (3, 4)
 CACHED_WORDS = 20_000
 
@@ -32,7 +32,8 @@ _RUN = re.compile(r"\S{1,40}")
 _BYTES_A_TOKEN = 4
 _SHAPE = PieceShape()
 
-_Features = tuple[tuple[int, float], ...]
+_FEATURE = np.dtype("<u2")
+"""Twice the place of a feature, and one more when it counts as positive."""
 
 
 class HashEmbedder:
@@ -82,19 +83,23 @@ def _estimated_words(text: str) -> Iterator[Word]:
 def _embed_one(text: str) -> NDArray[np.float32]:
     folded = unicodedata.normalize("NFKC", text).casefold()
     words = _WORD.findall(folded) or _SIGNS.findall(folded)
-    found = [feature for word in words for feature in _word_features(word)]
-    found += [_feature(f"{one} {other}", PAIR_WEIGHT) for one, other in pairwise(words)]
-    places = np.fromiter((place for place, _ in found), np.intp, len(found))
-    weights = np.fromiter((weight for _, weight in found), np.float64, len(found))
-    sums = np.bincount(places, weights, DIMENSION)
+    sums = _summed(map(_word_features, words))
+    sums += PAIR_WEIGHT * _summed(_feature(f"{one} {other}") for one, other in pairwise(words))
     # Twice as often is not twice as important.
     sums = np.sign(sums) * np.sqrt(np.abs(sums))
     length = np.sqrt(np.sum(sums * sums))
     return (sums / length if length else sums).astype(np.float32)
 
 
+def _summed(features: Iterable[bytes]) -> NDArray[np.float64]:
+    """Return how often each place is meant, less how often it is meant as negative."""
+    found = np.frombuffer(b"".join(features), _FEATURE)
+    counts = np.bincount(found, minlength=2 * DIMENSION).reshape(DIMENSION, 2)
+    return (counts[:, 1] - counts[:, 0]).astype(np.float64)
+
+
 @lru_cache(maxsize=CACHED_WORDS)
-def _word_features(word: str) -> _Features:
+def _word_features(word: str) -> bytes:
     marked = f"<{word}>"
     parts = {
         marked[start : start + length]
@@ -102,15 +107,11 @@ def _word_features(word: str) -> _Features:
         for start in range(len(marked) - length + 1)
     }
     # The marks keep a part from being taken for a word.
-    return (
-        _feature(word, WORD_WEIGHT),
-        *(_feature(f"#{part}", PART_WEIGHT) for part in sorted(parts)),
-    )
+    return b"".join((_feature(word), *(_feature(f"#{part}") for part in sorted(parts))))
 
 
-def _feature(name: str, weight: float) -> tuple[int, float]:
-    """Return the place of a feature and its weight; half of the features count as negative."""
-    number = int.from_bytes(
-        hashlib.blake2b(name.encode(errors="replace"), digest_size=8).digest(), "little"
-    )
-    return (number >> 1) % DIMENSION, weight if number & 1 else -weight
+def _feature(name: str) -> bytes:
+    """Return the place of a feature and its sign; half of the features count as negative."""
+    digest = hashlib.blake2b(name.encode(errors="replace"), digest_size=8).digest()
+    number = int.from_bytes(digest, "little")
+    return (2 * ((number >> 1) % DIMENSION) + (number & 1)).to_bytes(_FEATURE.itemsize, "little")
