@@ -81,9 +81,11 @@ function draw(cytoscape, container, { nodes, edges }) {
                 "text-background-opacity": .95,
             } },
             { selector: "edge", style: {
-                width: 1, "line-color": colour("--ink-soft"), "target-arrow-color": colour("--ink-soft"), opacity: .55,
-                "target-arrow-shape": "triangle", "arrow-scale": .7, "curve-style": "bezier",
+                width: 1, "line-color": colour("--ink-soft"), "target-arrow-color": colour("--ink-soft"),
+                "line-opacity": .55, "target-arrow-shape": "triangle", "arrow-scale": .7, "curve-style": "bezier",
                 label: edges.length <= LABELLED ? "data(label)" : "", "font-size": 8, color: colour("--ink-soft"),
+                "text-background-color": colour("--surface"), "text-background-opacity": 1,
+                "text-background-padding": 2,
             } },
         ],
         layout: { ...layoutFor(nodes, edges), animate: false, padding: 30 },
