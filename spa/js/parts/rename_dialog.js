@@ -12,7 +12,7 @@ export function RenameDialog({ project, version, onClose, onDone }) {
     const [slug, setSlug] = useState(project.slug);
     const path = `projects/${api.pathOf(project.slug)}`;
     const entries = project.store?.entries;
-    // Of a store that is still being opened only the server knows; of one that is closed to whoever asks it does not tell.
+    // Of a store that is being opened only the server knows; of one that is closed to whoever asks it tells nothing.
     const isFixed = entries > 0 || !project.isOpen;
     const why = reasonFor(project.isOpen, entries);
     const submit = async () => {
@@ -39,8 +39,8 @@ export function RenameDialog({ project, version, onClose, onDone }) {
 
 function reasonFor(isOpen, entries) {
     if (!isOpen) {
-        return "It can be changed as long as the project has no entries. Whether it has any is told only to those whom its "
-            + "permissions list: list yourself first.";
+        return "It can be changed as long as the project has no entries. Whether it has any is told only to those "
+            + "whom its permissions list: list yourself first.";
     }
     return entries > 0
         ? `It stays: ${plural(entries, "id")} of entries, links to them and agents carry it. Move the entries to a new
