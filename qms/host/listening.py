@@ -17,6 +17,7 @@ from qms.config.addresses import ListenAddress, is_loopback
 from qms.config.guards import check_exposure
 from qms.config.settings import GlobalSettings
 from qms.domain.errors import InvalidInputError, UnavailableError
+from qms.host.allocator import keep_small
 from qms.host.lag import watch_lag
 from qms.host.protocol import KEEP_ALIVE_S, MAX_HEAD_BYTES, PatientProtocol, check_connections
 from qms.runtime.build import OpenRoot
@@ -63,18 +64,18 @@ class HttpServer(uvicorn.Server):
         super().__init__(config)
         self._sockets = sockets
         self._hooks = hooks
-        self._lag: asyncio.Task[None] | None = None
+        self._chores: list[asyncio.Task[None]] = []
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Begin to answer, and say so."""
         await super().startup(sockets=sockets)
-        self._lag = asyncio.create_task(watch_lag())
+        self._chores = [asyncio.create_task(watch_lag()), asyncio.create_task(keep_small())]
         self._hooks.listening()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Let requests under way end."""
-        if self._lag is not None:
-            self._lag.cancel()
+        for chore in self._chores:
+            chore.cancel()
         self._hooks.stopping()
         await super().shutdown(sockets=sockets)
 

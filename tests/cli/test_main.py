@@ -154,7 +154,7 @@ def test_memoryctl_never_loads_the_http_server() -> None:
 
 
 def test_a_mistake_is_told_on_one_line(files: Terminal) -> None:
-    result = files("import", "memories.jsonl")
+    result = files("users", "add", "alice")
 
     assert result.code == 2
-    assert "error: missing option '--format'. Choose from: jsonl, json, markdown" in result.err
+    assert "error: missing option '--tier'. Choose from: none, reader, writer" in result.err

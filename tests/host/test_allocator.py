@@ -5,6 +5,7 @@ import sys
 from itertools import pairwise
 from pathlib import Path
 
+import psutil
 import pytest
 
 from qms.host.allocator import MAX_ARENAS, OWN_PAGES_FROM
@@ -49,6 +50,20 @@ bytearray(20 * OWN_PAGES_FROM)  # freed at once: by itself, glibc keeps what is 
 before = library.mallinfo2().own_pages
 kept = bytearray(2 * OWN_PAGES_FROM)
 print(library.mallinfo2().own_pages - before)
+"""
+
+
+HOLES = """
+from qms.host.allocator import give_back, spare_memory
+spare_memory()
+freed, kept = [], []
+for _ in range(1000):
+    freed.append(bytearray(50_000))
+    kept.append(bytearray(1_000))
+del freed
+{then}
+print("freed", flush=True)
+input()
 """
 
 
@@ -108,3 +123,21 @@ def own_pages_of_a_large_block(first: str) -> int:
 def test_large_blocks_have_pages_of_their_own() -> None:
     assert own_pages_of_a_large_block("spare_memory()") >= 2 * OWN_PAGES_FROM
     assert own_pages_of_a_large_block("") == 0, "the measure sees no difference"
+
+
+def resident_with_holes(then: str) -> int:
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLES.format(then=then)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        encoding="utf-8",
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "freed\n"
+        resident = psutil.Process(process.pid).memory_info().rss
+        process.communicate("\n")
+    return int(resident)
+
+
+def test_what_is_free_between_blocks_in_use_is_given_back() -> None:
+    assert resident_with_holes("") - resident_with_holes("give_back()") > 30_000_000
