@@ -284,11 +284,12 @@ class Overlay:
 
     def outdated(self, known: Mapping[int, str]) -> list[str]:
         """Return the ids whose state in the files, which know these keys, is out of date."""
-        return [
-            known[key]
-            for generation in self._generations
-            for key in known.keys() & generation.keys.values()
-        ]
+        outdated: list[str] = []
+        for generation in self._generations:
+            # Ids are not looked up there: a commit takes those of removed entries out meanwhile.
+            if found := known.keys() & generation.keys.values():
+                outdated += (one for one, key in generation.keys.items() if key in found)
+        return outdated
 
     def languages(self) -> dict[str, int]:
         """Return how many entries of each language there are, those in the files included."""

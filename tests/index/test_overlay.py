@@ -3,14 +3,17 @@
 import random
 import threading
 from collections.abc import Iterable
+from typing import Any
 
 import pytest
 
 from qms.domain.queries import Filter
 from qms.fsio.disk import Disk
 from qms.index.documents import IndexDocument
+from qms.index.keys import key_of
 from qms.index.keyword import Hit, KeywordIndex
 from qms.index.keyword_query import analyse
+from qms.index.overlay import Overlay
 from tests.support.index_documents import index_note
 
 TEXT = """
@@ -163,6 +166,22 @@ def test_a_search_sees_every_change_that_was_applied_before_it() -> None:
         committer.join()
 
     assert misses == []
+
+
+def test_what_a_commit_forgets_meanwhile_is_outdated_all_the_same() -> None:
+    class ForgottenAfterOneLook(dict[int, str]):
+        def keys(self) -> Any:
+            found = dict(self).keys()
+            self.clear()
+            return found
+
+    index = open_in_ram()
+    index.apply(1, [index_note("a", "pear")], [])
+    state = index._state
+
+    overlay = Overlay(state.generations, state.files)
+
+    assert overlay.outdated(ForgottenAfterOneLook({key_of("p:a"): "p:a"})) == ["p:a"]
 
 
 def test_readers_and_one_writer_never_disturb_each_other() -> None:
