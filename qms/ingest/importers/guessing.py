@@ -1,21 +1,16 @@
 """Which program wrote an export, told by the names of its files and the beginning of the first."""
 
 import re
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from qms.domain.errors import invalid
 from qms.ingest.exports import open_export
-from qms.ingest.importers.formats import ImportFormat
+from qms.ingest.importers.formats import FORMATS, ImportFormat
 
-_BY_SUFFIX = {
-    ".md": ImportFormat.MARKDOWN,
-    ".markdown": ImportFormat.MARKDOWN,
-    ".csv": ImportFormat.CSV,
-    ".jsonl": ImportFormat.JSONL,
-    ".ndjson": ImportFormat.JSONL,
-    ".json": ImportFormat.JSON,
-}
-_ANY = re.compile(r".*\.(?:md|markdown|csv|jsonl|ndjson|json)", re.IGNORECASE)
+_BY_NAME = (ImportFormat.MARKDOWN, ImportFormat.CSV, ImportFormat.JSONL, ImportFormat.JSON)
+"""No file's name fits two of these; those of other programs begin in a way of their own."""
+
+_ANY = re.compile("|".join(FORMATS[form].files.pattern for form in _BY_NAME), re.IGNORECASE)
 _ENTITY_LINE = re.compile(rb'\s*\{\s*"type"\s*:\s*"(?:entity|relation)"')
 _AI_MEMORIES = re.compile(
     rb'\s*\{(?:\s*"(?:count|exported_at)"[^,{[]*,)*\s*"(?:memories|links)"\s*:'
@@ -42,7 +37,7 @@ def guess_format(path: Path) -> ImportFormat:
 
 
 def _by_name(name: str) -> ImportFormat | None:
-    return _BY_SUFFIX.get(PurePosixPath(name).suffix.lower())
+    return next((form for form in _BY_NAME if FORMATS[form].files.fullmatch(name)), None)
 
 
 def _by_content(form: ImportFormat, beginning: bytes) -> ImportFormat:
