@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Locator, expect
 
 from tests.browser.conftest import People
 from tests.browser.person import Person
@@ -99,6 +99,16 @@ DIALOGS = [
 """Pages with the buttons that open a dialog there, and tabs that no menu leads to."""
 
 
+def look_into_dialog(person: Person, button: Locator) -> None:
+    """Open a dialog by its button, and close it again."""
+    button.click()
+    expect(person.dialog()).to_be_visible()
+    expect(person.dialog().locator(".skeleton")).to_have_count(0)
+    assert violations(person) == [], button
+    person.page.keyboard.press("Escape")
+    expect(person.dialog()).to_have_count(0)
+
+
 @pytest.mark.needs("axe")
 @pytest.mark.parametrize("theme", THEMES)
 def test_no_dialog_of_the_administration_has_a_barrier(
@@ -114,12 +124,7 @@ def test_no_dialog_of_the_administration_has_a_barrier(
         if not buttons:
             assert violations(person) == [], place
         for button in buttons:
-            person.press(button)
-            expect(person.dialog()).to_be_visible()
-            expect(person.dialog().get_by_role("status", name="Loading")).to_have_count(0)
-            assert violations(person) == [], button
-            person.page.keyboard.press("Escape")
-            expect(person.dialog()).to_have_count(0)
+            look_into_dialog(person, person.page.get_by_role("button", name=button, exact=True))
     person.page.keyboard.press("?")
     expect(person.dialog()).to_be_visible()
     assert violations(person) == [], "keys"
@@ -161,12 +166,8 @@ def test_no_dialog_about_one_of_several_things_has_a_barrier(
         person.open(place)
         expect(person.page.get_by_role("heading", level=1)).to_be_visible()
         for button in buttons:
-            person.page.get_by_role("button", name=button, exact=True).first.click()
-            expect(person.dialog()).to_be_visible()
-            expect(person.dialog().locator(".skeleton")).to_have_count(0)
-            assert violations(person) == [], button
-            person.page.keyboard.press("Escape")
-            expect(person.dialog()).to_have_count(0)
+            several = person.page.get_by_role("button", name=button, exact=True)
+            look_into_dialog(person, several.first)
         assert violations(person) == [], place
 
 

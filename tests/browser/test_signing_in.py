@@ -95,16 +95,21 @@ def test_the_key_is_kept_nowhere_in_the_browser(admin: Person) -> None:
     assert "qms_" not in admin.page.content()
 
 
+def lose_session_over(person: Person, entry_id: str, title: str) -> None:
+    """Type a title for an hour, and save it when the session is over."""
+    person.open(f"#/entries/projA?id={quote(entry_id)}&edit=yes")
+    person.field("Title").fill(title)
+    person.expects(REFUSED)
+    person.context.clear_cookies()
+    person.press("Save")
+
+
 def test_what_was_typed_outlives_the_session_for_the_same_user(
     people: People, store: Client
 ) -> None:
     entry_id = remember(store, "Before")
     person = people.signed_in("curator")
-    person.open(f"#/entries/projA?id={quote(entry_id)}&edit=yes")
-    person.field("Title").fill("Typed for an hour")
-    person.expects(REFUSED)
-    person.context.clear_cookies()
-    person.press("Save")
+    lose_session_over(person, entry_id, "Typed for an hour")
 
     person.reads("What you typed is kept")
     person.field("API key").fill(key_of("curator"))
@@ -122,11 +127,7 @@ def test_what_was_typed_is_gone_for_another_user_of_the_browser(
 ) -> None:
     entry_id = remember(store, "Before")
     person = people.signed_in("curator")
-    person.open(f"#/entries/projA?id={quote(entry_id)}&edit=yes")
-    person.field("Title").fill("Nobody's business")
-    person.expects(REFUSED)
-    person.context.clear_cookies()
-    person.press("Save")
+    lose_session_over(person, entry_id, "Nobody's business")
 
     for user in ("writer", "curator"):
         person.field("API key").fill(key_of(user))

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 
@@ -29,7 +30,7 @@ threads = [threading.Thread(target=fill) for _ in range(16)]
 for thread in threads:
     thread.start()
 together.wait()
-print("filled", flush=True)
+print("ready", flush=True)
 input()
 together.wait()
 """
@@ -62,7 +63,7 @@ for _ in range(1000):
     kept.append(bytearray(1_000))
 del freed
 {then}
-print("freed", flush=True)
+print("ready", flush=True)
 input()
 """
 
@@ -86,18 +87,27 @@ def arenas_of(process_id: int) -> int:
     )
 
 
-def arenas_of_busy_threads(first: str) -> int:
+def measured(program: str, measure: Callable[[int], int]) -> int:
+    """Return what is measured of a program that has said that it is ready."""
     with subprocess.Popen(
-        [sys.executable, "-c", BUSY_THREADS.format(first=first)],
+        [sys.executable, "-c", program],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         encoding="utf-8",
     ) as process:
         assert process.stdout is not None
-        assert process.stdout.readline() == "filled\n"
-        found = arenas_of(process.pid)
+        assert process.stdout.readline() == "ready\n"
+        found = measure(process.pid)
         process.communicate("\n")
     return found
+
+
+def resident_bytes(process_id: int) -> int:
+    return int(psutil.Process(process_id).memory_info().rss)
+
+
+def arenas_of_busy_threads(first: str) -> int:
+    return measured(BUSY_THREADS.format(first=first), arenas_of)
 
 
 def test_threads_share_few_arenas() -> None:
@@ -126,17 +136,7 @@ def test_large_blocks_have_pages_of_their_own() -> None:
 
 
 def resident_with_holes(then: str) -> int:
-    with subprocess.Popen(
-        [sys.executable, "-c", HOLES.format(then=then)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        encoding="utf-8",
-    ) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "freed\n"
-        resident = psutil.Process(process.pid).memory_info().rss
-        process.communicate("\n")
-    return int(resident)
+    return measured(HOLES.format(then=then), resident_bytes)
 
 
 def test_what_is_free_between_blocks_in_use_is_given_back() -> None:
