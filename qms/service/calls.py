@@ -71,6 +71,8 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
     route: Route | None = None
     searches: bool = False
     """Whether it needs the indexes, and waits until they are made."""
+    brief: bool = False
+    """Whether it is soon done however large the store is, and tells nothing before its answer."""
 
 
 class House:

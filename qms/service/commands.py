@@ -246,6 +246,11 @@ class Services:
         needed = self._stores_needed(who, project)
         return row is not None and row.inline and bool(needed) and not self._missing(needed)
 
+    def is_brief(self, who: KeyMatch | Caller, project: str, command: Any) -> bool:
+        """Say whether a call is soon done, and tells nothing before its answer."""
+        row = self._commands.get(command) if isinstance(command, str) else None
+        return row is not None and row.brief and not self.waits_for_store(who, project, row.name)
+
     def only_reads(self, command: str) -> bool:
         """Say whether a command changes nothing, and so waits for no disk."""
         row = self._commands.get(command)

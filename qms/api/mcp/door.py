@@ -26,6 +26,7 @@ from qms.service.table import IMPORT_COMMANDS
 
 METHODS = ("GET", "POST", "DELETE")
 TOOLSETS = "toolsets"
+PROGRESS = "progressToken"
 
 ENVELOPE_DEPTH = 2
 """How deep the arguments of a tool lie in a message: what is beneath has the limit of a body."""
@@ -59,7 +60,7 @@ def mcp_endpoint(services: Services, endpoints: Endpoints) -> Handler:
     async def serve(request: Request) -> Response:
         visit = _admit(request, services)
         if request.method != "POST":
-            return _Answer(await endpoints.get(visit.project), visit, b"")
+            return _Answer(await endpoints.get(visit.project), visit)
         limits = services.settings.global_.limits
         body = await read_body(request, limits, limit="importBytes")
         try:
@@ -69,7 +70,9 @@ def mcp_endpoint(services: Services, endpoints: Endpoints) -> Handler:
         endpoint = await endpoints.get(visit.project)
         if message.get("method") == "initialize":
             await endpoint.make_room(visit.who.user)
-        return _Answer(endpoint, msgspec.structs.replace(visit, size_bytes=len(body)), body)
+        is_brief = _is_brief(message, visit, services)
+        visit = msgspec.structs.replace(visit, size_bytes=len(body), is_brief=is_brief)
+        return _Answer(endpoint, visit, body)
 
     return serve
 
@@ -77,10 +80,14 @@ def mcp_endpoint(services: Services, endpoints: Endpoints) -> Handler:
 def _admit(request: Request, services: Services) -> Visit:
     """Return the visit of whoever may come in; a closed project is an absent one."""
     who = authenticate(request, services)
-    asked = request.query_params.getlist(TOOLSETS)
-    names = [name for text in asked for name in text.split(",") if name] if asked else None
-    project, toolsets = services.toolsets(who, request.path_params["project"], names)
+    project, toolsets = services.toolsets(who, request.path_params["project"], _asked_for(request))
     return Visit(who, project, toolsets, request.headers.get(AGENT_HEADER))
+
+
+def _asked_for(request: Request) -> list[str] | None:
+    """Return the toolsets that the address names, if any."""
+    texts = request.query_params.getlist(TOOLSETS) if request.scope["query_string"] else []
+    return [name for text in texts for name in text.split(",") if name] if texts else None
 
 
 class _NoMessageError(Exception):
@@ -121,6 +128,16 @@ def _parse(body: bytes, limits: Limits) -> dict[str, Any]:
     return message
 
 
+def _is_brief(message: dict[str, Any], visit: Visit, services: Services) -> bool:
+    """Say whether a message calls a tool that has nothing to tell before its answer."""
+    params = message.get("params")
+    if message.get("method") != "tools/call" or not isinstance(params, dict):
+        return False
+    command, meta = params.get("name"), params.get("_meta")
+    is_followed = isinstance(meta, dict) and PROGRESS in meta
+    return not is_followed and services.is_brief(visit.who, visit.project, command)
+
+
 def _is_import(body: bytes) -> bool:
     try:
         message = msgspec.json.decode(body, type=_Message)
@@ -132,7 +149,7 @@ def _is_import(body: bytes) -> bool:
 class _Answer(Response):
     """What the SDK answers to a message that was read already."""
 
-    def __init__(self, endpoint: Endpoint, visit: Visit, body: bytes) -> None:
+    def __init__(self, endpoint: Endpoint, visit: Visit, body: bytes = b"") -> None:
         super().__init__()
         self._endpoint = endpoint
         self._visit = visit
@@ -141,7 +158,8 @@ class _Answer(Response):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         scope[SCOPE_KEY] = self._visit
         replayed = _replaying(self._body_read, receive)
-        await self._endpoint.answer(self._visit.who, scope, replayed, send)
+        visit = self._visit
+        await self._endpoint.answer(visit.who.user, scope, replayed, send, is_brief=visit.is_brief)
 
 
 def _replaying(body: bytes, receive: Receive) -> Callable[[], Awaitable[Message]]:

@@ -11,14 +11,13 @@ from anyio.abc import TaskGroup, TaskStatus
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.server.auth.provider import AccessToken
 from mcp.server.streamable_http import MCP_SESSION_ID_HEADER
-from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.subscriptions import ServerEvent, ToolsListChanged
 from starlette.types import Message, Receive, Scope, Send
 
 from qms.api.mcp.changes import entry_events, list_events
 from qms.api.mcp.server import Handlers, project_server
 from qms.api.mcp.sessions import Sessions
-from qms.config.keys import KeyMatch
+from qms.api.mcp.transports import SessionManager
 from qms.config.settings import SHARED_SLUG, Settings
 from qms.domain.changes import ChangeSet
 from qms.service.commands import Services
@@ -51,7 +50,7 @@ class Endpoint:
         self.sessions = Sessions()
         self.used_at = anyio.current_time()
         self._stop = anyio.Event()
-        self._manager = StreamableHTTPSessionManager(
+        self._manager = SessionManager(
             project_server(project, handlers, self.sessions),
             session_idle_timeout=IDLE_S,
             max_sessions=MAX_SESSIONS,
@@ -64,11 +63,13 @@ class Endpoint:
             task_status.started()
             await self._stop.wait()
 
-    async def answer(self, who: KeyMatch, scope: Scope, receive: Receive, send: Send) -> None:
+    async def answer(
+        self, user: str, scope: Scope, receive: Receive, send: Send, *, is_brief: bool
+    ) -> None:
         """Let the SDK answer a request of this user."""
         self.used_at = anyio.current_time()
-        scope["user"] = _sdk_user(who.user)
-        await self._manager.handle_request(scope, receive, send)
+        scope["user"] = _sdk_user(user)
+        await self._manager.answer(scope, receive, send, is_brief=is_brief)
 
     async def make_room(self, user: str) -> None:
         """End the oldest sessions of a user who has as many as one may have."""

@@ -23,6 +23,8 @@ class Visit(msgspec.Struct, frozen=True):
     agent_id: str | None
     size_bytes: int = 0
     """How long the message is."""
+    is_brief: bool = False
+    """Whether nothing comes but the answer, and that soon."""
 
 
 def visit_of(context: Context) -> Visit:

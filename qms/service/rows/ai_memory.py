@@ -30,6 +30,7 @@ AI_MEMORY: tuple[Command, ...] = (
         },
         destructive=True,
         idempotent=True,
+        brief=True,
     ),
     Command(
         name="memory_recall",
@@ -42,6 +43,7 @@ AI_MEMORY: tuple[Command, ...] = (
         example={"context": "database setup and configuration", "namespace": "my-app", "limit": 5},
         searches=True,
         read_only=True,
+        brief=True,
     ),
     Command(
         name="memory_search",
@@ -55,6 +57,7 @@ AI_MEMORY: tuple[Command, ...] = (
         searches=True,
         read_only=True,
         idempotent=True,
+        brief=True,
     ),
     Command(
         name="memory_list",
@@ -67,6 +70,7 @@ AI_MEMORY: tuple[Command, ...] = (
         example={"namespace": "my-app", "tier": "long", "limit": 10},
         read_only=True,
         idempotent=True,
+        brief=True,
     ),
     Command(
         name="memory_get",
@@ -79,6 +83,7 @@ AI_MEMORY: tuple[Command, ...] = (
         example={"id": _ID},
         read_only=True,
         idempotent=True,
+        brief=True,
     ),
     Command(
         name="memory_delete",
@@ -90,6 +95,7 @@ AI_MEMORY: tuple[Command, ...] = (
         help="Delete a memory; it goes to the archive",
         example={"id": _ID},
         destructive=True,
+        brief=True,
     ),
     Command(
         name="memory_promote",
@@ -101,6 +107,7 @@ AI_MEMORY: tuple[Command, ...] = (
         help="Make a memory long-term, without an end",
         example={"id": _ID},
         idempotent=True,
+        brief=True,
     ),
     Command(
         name="memory_forget",
@@ -125,6 +132,7 @@ AI_MEMORY: tuple[Command, ...] = (
         example={"id": _ID, "priority": 9, "tags": ["database", "critical"]},
         destructive=True,
         idempotent=True,
+        brief=True,
     ),
     Command(
         name="memory_link",
@@ -136,6 +144,7 @@ AI_MEMORY: tuple[Command, ...] = (
         help="Link two memories",
         example={"source_id": _ID, "target_id": _OTHER, "relation": "supersedes"},
         idempotent=True,
+        brief=True,
     ),
     Command(
         name="memory_get_links",
@@ -148,6 +157,7 @@ AI_MEMORY: tuple[Command, ...] = (
         example={"id": _ID},
         read_only=True,
         idempotent=True,
+        brief=True,
     ),
     Command(
         name="memory_consolidate",
@@ -222,6 +232,7 @@ AI_MEMORY: tuple[Command, ...] = (
         example={},
         read_only=True,
         idempotent=True,
+        brief=True,
     ),
     Command(
         name="memory_archive_list",

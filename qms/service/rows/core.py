@@ -31,6 +31,7 @@ CORE: tuple[Command, ...] = (
         example={"filter": {"kinds": ["fact"], "tags": ["search"]}, "page": {"size": 20}},
         read_only=True,
         idempotent=True,
+        brief=True,
     ),
     Command(
         name="getEntry",
@@ -44,6 +45,7 @@ CORE: tuple[Command, ...] = (
         read_only=True,
         idempotent=True,
         inline=True,
+        brief=True,
     ),
     Command(
         name="upsertEntry",
@@ -56,6 +58,7 @@ CORE: tuple[Command, ...] = (
         example={"entry": {"kind": "fact", "body": "The index is rebuilt at night"}},
         destructive=True,
         idempotent=True,
+        brief=True,
     ),
     Command(
         name="patchEntry",
@@ -68,6 +71,7 @@ CORE: tuple[Command, ...] = (
         example={"id": _ID, "patch": {"tags": ["search", "nightly"]}},
         destructive=True,
         idempotent=True,
+        brief=True,
     ),
     Command(
         name="deleteEntry",
@@ -79,6 +83,7 @@ CORE: tuple[Command, ...] = (
         help="Move an entry to the archive",
         example={"id": _ID},
         destructive=True,
+        brief=True,
     ),
     Command(
         name="searchEntries",
@@ -92,6 +97,7 @@ CORE: tuple[Command, ...] = (
         searches=True,
         read_only=True,
         idempotent=True,
+        brief=True,
     ),
     Command(
         name="summaries",
@@ -104,6 +110,7 @@ CORE: tuple[Command, ...] = (
         example={"ids": [_ID]},
         read_only=True,
         idempotent=True,
+        brief=True,
     ),
     Command(
         name="listCurated",
@@ -116,6 +123,7 @@ CORE: tuple[Command, ...] = (
         example={"tier": "canonical"},
         read_only=True,
         idempotent=True,
+        brief=True,
     ),
     Command(
         name="coldStart",
@@ -128,6 +136,7 @@ CORE: tuple[Command, ...] = (
         example={"maxTokens": 1000},
         read_only=True,
         idempotent=True,
+        brief=True,
     ),
     Command(
         name="relatedEntries",
@@ -140,6 +149,7 @@ CORE: tuple[Command, ...] = (
         example={"id": _ID, "maxHops": 2, "types": ["ref", "partOf"]},
         read_only=True,
         idempotent=True,
+        brief=True,
     ),
     Command(
         name="bulkImport",
@@ -174,6 +184,7 @@ CORE: tuple[Command, ...] = (
         example={},
         read_only=True,
         idempotent=True,
+        brief=True,
     ),
     Command(
         name="describe",
@@ -186,6 +197,7 @@ CORE: tuple[Command, ...] = (
         example={},
         read_only=True,
         idempotent=True,
+        brief=True,
     ),
     Command(
         name="getUsageDoc",
@@ -198,5 +210,6 @@ CORE: tuple[Command, ...] = (
         example={"format": "markdown"},
         read_only=True,
         idempotent=True,
+        brief=True,
     ),
 )

@@ -37,6 +37,7 @@ LIFECYCLE: tuple[Command, ...] = (
         example={"context": "how do we deploy the parser", "limit": 5},
         searches=True,
         read_only=True,
+        brief=True,
     ),
     Command(
         name="promoteEntry",
@@ -48,6 +49,7 @@ LIFECYCLE: tuple[Command, ...] = (
         help="Let an entry live longer, for ever unless told otherwise",
         example={"id": _ID},
         idempotent=True,
+        brief=True,
     ),
     Command(
         name="forgetEntries",
@@ -82,6 +84,7 @@ LIFECYCLE: tuple[Command, ...] = (
         help="Relate an entry to another",
         example={"sourceId": _ID, "targetId": _OTHER, "type": "derivedFrom"},
         idempotent=True,
+        brief=True,
     ),
     Command(
         name="unlinkEntries",
@@ -94,6 +97,7 @@ LIFECYCLE: tuple[Command, ...] = (
         example={"sourceId": _ID, "targetId": _OTHER},
         destructive=True,
         idempotent=True,
+        brief=True,
     ),
     Command(
         name="getLinks",
@@ -106,6 +110,7 @@ LIFECYCLE: tuple[Command, ...] = (
         example={"id": _ID, "direction": "out"},
         read_only=True,
         idempotent=True,
+        brief=True,
     ),
     Command(
         name="findDuplicates",
@@ -177,6 +182,7 @@ LIFECYCLE: tuple[Command, ...] = (
         help="Bring an entry into another project that you may write",
         example={"id": _ID, "toProject": "projB"},
         destructive=True,
+        brief=True,
     ),
     Command(
         name="copyEntry",
@@ -188,6 +194,7 @@ LIFECYCLE: tuple[Command, ...] = (
         help="Copy an entry into another project that you may write",
         example={"id": _ID, "toProject": "projB"},
         idempotent=True,
+        brief=True,
     ),
     Command(
         name="stats",
@@ -212,6 +219,7 @@ LIFECYCLE: tuple[Command, ...] = (
         example={},
         read_only=True,
         idempotent=True,
+        brief=True,
     ),
     Command(
         name="capabilities",
@@ -224,6 +232,7 @@ LIFECYCLE: tuple[Command, ...] = (
         example={},
         read_only=True,
         idempotent=True,
+        brief=True,
     ),
     Command(
         name="listArchive",

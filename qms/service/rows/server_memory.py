@@ -24,6 +24,7 @@ SERVER_MEMORY: tuple[Command, ...] = (
         help="Create new entities in the knowledge graph; names that exist are left as they are",
         example={"entities": [_ENTITY]},
         idempotent=True,
+        brief=True,
     ),
     Command(
         name="create_relations",
@@ -35,6 +36,7 @@ SERVER_MEMORY: tuple[Command, ...] = (
         help="Create new relations between entities, in active voice",
         example={"relations": [_RELATION]},
         idempotent=True,
+        brief=True,
     ),
     Command(
         name="add_observations",
@@ -46,6 +48,7 @@ SERVER_MEMORY: tuple[Command, ...] = (
         help="Add new observations to entities that exist",
         example={"observations": [{"entityName": "John_Smith", "contents": ["Graduated in 2019"]}]},
         idempotent=True,
+        brief=True,
     ),
     Command(
         name="delete_entities",
@@ -58,6 +61,7 @@ SERVER_MEMORY: tuple[Command, ...] = (
         example={"entityNames": ["John_Smith"]},
         destructive=True,
         idempotent=True,
+        brief=True,
     ),
     Command(
         name="delete_observations",
@@ -72,6 +76,7 @@ SERVER_MEMORY: tuple[Command, ...] = (
         },
         destructive=True,
         idempotent=True,
+        brief=True,
     ),
     Command(
         name="delete_relations",
@@ -84,6 +89,7 @@ SERVER_MEMORY: tuple[Command, ...] = (
         example={"relations": [_RELATION]},
         destructive=True,
         idempotent=True,
+        brief=True,
     ),
     Command(
         name="read_graph",
@@ -108,6 +114,7 @@ SERVER_MEMORY: tuple[Command, ...] = (
         example={"query": "spanish"},
         read_only=True,
         idempotent=True,
+        brief=True,
     ),
     Command(
         name="open_nodes",
@@ -120,5 +127,6 @@ SERVER_MEMORY: tuple[Command, ...] = (
         example={"names": ["John_Smith"]},
         read_only=True,
         idempotent=True,
+        brief=True,
     ),
 )

@@ -36,7 +36,7 @@ class Work:
         assert self.may_end.wait(LIMIT_S)
         return Done()
 
-    def row(self, name: str) -> Command:
+    def row(self, name: str, *, brief: bool = False) -> Command:
         return Command(
             name=name,
             toolset="core",
@@ -46,6 +46,7 @@ class Work:
             handler=self.handle,
             help="Work until let go",
             example={},
+            brief=brief,
         )
 
 
@@ -65,7 +66,8 @@ def busy(
 ) -> Iterator[House]:
     """Return a house with one worker, who is at the first work already."""
     monkeypatch.setattr(running, "WRITING_THREADS", 1)
-    house = House(tmp_path, clock, commands=(*TABLE, first.row("first"), second.row("second")))
+    own = (first.row("first"), second.row("second"), second.row("brief", brief=True))
+    house = House(tmp_path, clock, commands=(*TABLE, *own))
     house.store()
     house.store("shared")
     call = McpClient(house.client, "reader").open("tools/call", {"name": "first"})
@@ -87,6 +89,22 @@ def test_a_cancelled_call_that_waits_never_begins(busy: House, first: Work, seco
 
     [answer] = events(call.result().body)
     assert answer["error"]["code"] == CANCELLED
+    first.may_end.set()
+    assert client.call("health")["status"]
+    assert second.begun == 0
+
+
+def test_a_cancelled_brief_call_is_answered_by_a_document(
+    busy: House, first: Work, second: Work
+) -> None:
+    second.may_end.set()
+    client = SessionClient(busy.client, "reader")
+    call = client.open("tools/call", {"name": "brief"})
+    client.result("ping")
+
+    client.notify("notifications/cancelled", {"requestId": client.message("ping")["id"] - 2})
+
+    assert call.result().json["error"]["code"] == CANCELLED
     first.may_end.set()
     assert client.call("health")["status"]
     assert second.begun == 0
