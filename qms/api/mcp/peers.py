@@ -5,7 +5,6 @@ from collections import deque
 from collections.abc import Awaitable
 from typing import TypeVar
 
-from anyio import Event, create_task_group
 from mcp.shared.jsonrpc_dispatcher import progress_token_from_params
 
 from qms.api.mcp.visits import Context
@@ -24,8 +23,7 @@ class ClientPeer:
         self._is_asked = progress_token_from_params(context.params) is not None
         self._loop = asyncio.get_running_loop()
         self._waiting: deque[tuple[int, int]] = deque(maxlen=MAX_WAITING)
-        self._news = Event()
-        self._is_over = False
+        self._sending: asyncio.Task[None] | None = None
 
     def progress(self, done: int, total: int) -> None:
         """Have the client told how far the work is, if it asked for that."""
@@ -34,30 +32,18 @@ class ClientPeer:
 
     async def accompany(self, work: Awaitable[T]) -> T:
         """Return what `work` returns, after everything that it reported is sent."""
-        if not self._is_asked:
+        try:
             return await work
-        failure: Exception | None = None
-        async with create_task_group() as group:
-            group.start_soon(self._send)
-            try:
-                answer = await work
-            except Exception as error:  # noqa: BLE001 - raised again outside of the group
-                failure = error
-            self._is_over = True
-            self._news.set()
-        if failure is not None:
-            raise failure
-        return answer
+        finally:
+            if self._sending is not None:
+                await self._sending
 
     def _add(self, done: int, total: int) -> None:
         self._waiting.append((done, total))
-        self._news.set()
+        if self._sending is None or self._sending.done():
+            self._sending = self._loop.create_task(self._send())
 
     async def _send(self) -> None:
-        while self._waiting or not self._is_over:
-            if not self._waiting:
-                await self._news.wait()
-                self._news = Event()
-                continue
+        while self._waiting:
             done, total = self._waiting.popleft()
             await self.context.session.report_progress(done, total)
