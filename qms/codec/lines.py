@@ -37,9 +37,7 @@ def read_strictly(data: bytes, limits: Limits) -> Any:
     except UnicodeDecodeError as error:
         raise InvalidInputError(f"not UTF-8 at byte {error.start}", reason="encoding") from None
     try:
-        value = json.loads(
-            text, object_pairs_hook=_without_duplicates, parse_constant=_refuse, parse_float=_finite
-        )
+        value = _strict_decoder.decode(text)
     except RecursionError:
         raise _too_deep(limits) from None
     except json.JSONDecodeError as error:
@@ -126,3 +124,8 @@ def _check_surrogates(value: Any) -> None:
         raise InvalidInputError(
             "a text has half of a surrogate pair, which UTF-8 cannot carry", reason="encoding"
         ) from None
+
+
+_strict_decoder = json.JSONDecoder(
+    object_pairs_hook=_without_duplicates, parse_constant=_refuse, parse_float=_finite
+)

@@ -2,6 +2,7 @@
 
 import ipaddress
 import re
+from functools import lru_cache
 from urllib.parse import SplitResult, urlsplit
 
 import msgspec
@@ -34,6 +35,7 @@ class ListenAddress(msgspec.Struct, frozen=True):
         return is_loopback(self.host)
 
 
+@lru_cache(maxsize=1024)
 def is_loopback(host: str) -> bool:
     """Say whether `host` is this machine itself; a name other than localhost never counts."""
     try:
