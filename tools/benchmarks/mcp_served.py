@@ -39,9 +39,15 @@ tier = "admin"
 apiKey = "{KEY}"
 """
 WARM_UP = 200
+TURN = 16
+"""How many calls one server gets before the other is called."""
+
 LIMIT_S = 300.0
 IDLE_CPU_S = 0.05
 REVISIONS = ("2026-07-28", "2025-11-25")
+FORMS = ((REVISIONS[0], False), (REVISIONS[1], False), (REVISIONS[1], True))
+"""What is called: a client of a session that follows the progress is answered by a stream, which
+the bare server opens for every call."""
 
 _META = "io.modelcontextprotocol/"
 
@@ -142,9 +148,9 @@ def mcp_rows(plan: Plan, scratch: Path) -> Iterator[Row]:
     with _running(*_qms(_made_root(scratch / "called", CALLED_ENTRIES))) as ours:
         entry_id = _first_id(ours)
         _wait_until_idle(ours)
-        for revision in REVISIONS:
+        for revision, is_followed in FORMS:
             with _running(*_bare("sdk")) as bare:
-                yield _tool_row(plan, ours, bare, revision, entry_id)
+                yield _tool_row(plan, ours, bare, revision, entry_id, is_followed=is_followed)
         with _running(*_bare("route")) as bare:
             yield _route_row(plan, ours, bare, entry_id)
         ours.rest()
@@ -152,14 +158,18 @@ def mcp_rows(plan: Plan, scratch: Path) -> Iterator[Row]:
     yield from _start_rows(plan, _made_root(scratch / "started", STARTED_ENTRIES))
 
 
-def _tool_row(plan: Plan, ours: Server, bare: Server, revision: str, entry_id: str) -> Row:
-    params = {"name": "getEntry", "arguments": {"id": entry_id}}
+def _tool_row(
+    plan: Plan, ours: Server, bare: Server, revision: str, entry_id: str, *, is_followed: bool
+) -> Row:
+    params: dict[str, Any] = {"name": "getEntry", "arguments": {"id": entry_id}}
+    if is_followed:
+        params["_meta"] = {"progressToken": "p"}
     calls = []
     for server in (ours, bare):
         server.rest()
         server.begin(revision)
         calls.append((server, partial(server.message, revision, "tools/call", params)))
-    subject = f"getEntry as a tool, {revision}"
+    subject = f"getEntry as a tool, {revision}{', as a stream' if is_followed else ''}"
     return _ratio_row(subject, _alternate(plan, *calls), plan.bounds["tool-ratio"])
 
 
@@ -181,6 +191,8 @@ def _start_rows(plan: Plan, root: Path) -> Iterator[Row]:
             return Spent(time.perf_counter() - server.began, server.cpu_s())
 
     commands = (_qms(root), _bare("sdk"))
+    for command in commands:
+        start(command)  # Compiles the modules that nobody has imported yet.
     rounds = [[start(command) for command in commands] for _ in range(plan.rounds)]
     ours, bare = (median_of([one[side] for one in rounds]) for side in (0, 1))
     by_cpu = statistics.median(one[0].cpu_s / one[1].cpu_s for one in rounds)
@@ -200,20 +212,28 @@ def _start_rows(plan: Plan, root: Path) -> Iterator[Row]:
 
 
 def _alternate(plan: Plan, *calls: tuple[Server, Callable[[], object]]) -> list[list[Spent]]:
-    """Call each server in turn and return what one call of each round took, by server."""
+    """Call each server in turn and return what one call of each round took, by server.
+
+    They take turns after a few calls: the machine's pace changes from second to second.
+    """
     for server, call in calls:
         for _ in range(WARM_UP):
             call()
         server.rest()
     spent: list[list[Spent]] = [[] for _ in calls]
     for _ in range(plan.rounds):
-        for results, (server, call) in zip(spent, calls, strict=True):
-            wall, cpu = time.perf_counter(), server.cpu_s()
-            for _ in range(plan.writes):
-                call()
+        began = [server.cpu_s() for server, _ in calls]
+        walls = [0.0] * len(calls)
+        for _ in range(plan.writes // TURN):
+            for side, (_, call) in enumerate(calls):
+                wall = time.perf_counter()
+                for _ in range(TURN):
+                    call()
+                walls[side] += time.perf_counter() - wall
+        for side, (server, _) in enumerate(calls):
+            used = Spent(walls[side], server.cpu_s() - began[side])
+            spent[side].append(used.per(plan.writes // TURN * TURN))
             server.rest()
-            used = Spent(time.perf_counter() - wall, server.cpu_s() - cpu)
-            results.append(used.per(plan.writes))
     return spent
 
 

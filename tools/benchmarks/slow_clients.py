@@ -11,7 +11,9 @@ from contextlib import ExitStack, contextmanager
 from tools.benchmarks.measure import Plan, Row, duration
 
 SLOW_CLIENTS = 500
-CALLS = 300
+CALLS = 2000
+"""They take longer than a byte does, so that bytes of all slow clients arrive meanwhile."""
+
 _BYTE_EVERY_S = 1.0
 _HEAD = b"POST /health HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: "
 _BODY = (
@@ -62,6 +64,7 @@ def _crowd(address: tuple[str, int]) -> Iterator[None]:
         sender = threading.Thread(target=_send_slowly, args=(connections, done))
         sender.start()
         try:
+            time.sleep(_BYTE_EVERY_S)  # Until the server has taken all of them in.
             yield
         finally:
             done.set()
