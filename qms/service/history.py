@@ -10,12 +10,16 @@ from qms.codec.documents import instant_text, version_of
 from qms.codec.lines import decode_line
 from qms.domain.changes import Put
 from qms.domain.entry import Document
-from qms.domain.errors import NotFoundError
+from qms.domain.errors import NotFoundError, invalid
+from qms.domain.queries import Format
 from qms.files.backup import ENTRIES_NAME, KEPT_NAME, Shelf
 from qms.files.backup_manifest import BackupKind, BrokenBackupError, Manifest
 from qms.files.change_log import Logged
+from qms.service.answers import Rendered
 from qms.service.calls import Call, no_entry
+from qms.service.formats import TokenBudget, longest
 from qms.service.requests import Request, Response
+from qms.service.tables import ItemTable
 from qms.store.memory_store import MemoryStore
 from qms.store.past import changes_of
 
@@ -23,11 +27,13 @@ Most = Annotated[int, msgspec.Meta(ge=1, le=1000)]
 
 
 class HistoryRequest(Request, frozen=True):
-    """Of which entry; `full` asks for the entries themselves."""
+    """Of which entry; `full` asks for the entries themselves, which come as JSON."""
 
     id: str
     limit: Most = 50
     full: bool = False
+    format: Format = Format.JSON
+    max_tokens: TokenBudget | None = None
 
 
 class VersionItem(Response, frozen=True):
@@ -74,13 +80,24 @@ Traces = dict[str, Trace]
 """By version."""
 
 
-def history(call: Call, request: HistoryRequest) -> HistoryAnswer:
+def history(call: Call, request: HistoryRequest) -> HistoryAnswer | Rendered:
     """Return what is known of an entry's versions."""
+    if request.full and request.format is not Format.JSON:
+        raise invalid("full", "rows have no room for entries: ask for them with format json")
     entry_id = call.own_id(request.id)
     items, omitted = told_versions(
         call.store, call.house.desk.shelf, entry_id, limit=request.limit, full=request.full
     )
-    return HistoryAnswer(id=entry_id, items=items, omitted=omitted)
+    table = ItemTable(request.format, call.project, VersionItem, name="versions", ids=())
+    table.columns.remove("entry")
+
+    def answer(count: int) -> HistoryAnswer | Rendered:
+        shown, left = items[:count], omitted + len(items) - count
+        if request.format is Format.JSON:
+            return HistoryAnswer(id=entry_id, items=shown, omitted=left)
+        return table.rendered(shown, id=entry_id, omitted=left)
+
+    return longest(answer, len(items), request.max_tokens)
 
 
 def told_versions(

@@ -1,10 +1,13 @@
 """Earlier versions, through the application: found wherever they are held, and brought back."""
 
+import math
+
 import pytest
 
 from tests.conftest import EntryMaker
 from tests.support.console import Console
 from tests.support.house import Clock, Door, House
+from tests.support.toon import read_toon
 
 
 def titles(door: Door, **wanted: object) -> list[str]:
@@ -39,6 +42,35 @@ def test_every_version_is_told_with_when_and_by_whom(as_curator: Door, changed: 
         "entry": None,
     }
     assert as_curator("history", id="one", limit=1)["omitted"] == 3
+
+
+@pytest.mark.parametrize("form", ["toon", "toonCompact"])
+def test_versions_come_as_rows_too(as_curator: Door, changed: None, form: str) -> None:
+    told = as_curator("history", id="one")
+
+    toon = read_toon(as_curator.send("history", {"id": "one", "format": form}).body.decode())
+
+    rows = toon.tables["versions"].rows
+    for name in ("version", "title", "writtenUtc", "by", "command"):
+        assert [row[name] for row in rows] == [item[name] for item in told["items"]]
+    assert [row["foundIn"].split(",") for row in rows] == [one["foundIn"] for one in told["items"]]
+    assert (toon.head["id"], toon.head["omitted"]) == ("projA:one", "0")
+
+
+def test_a_budget_leaves_the_oldest_versions_out_and_says_how_many(
+    as_curator: Door, changed: None
+) -> None:
+    told = as_curator.send("history", {"id": "one", "maxTokens": 200})
+
+    assert math.ceil(len(told.body) / 4) <= 200
+    assert [one["title"] for one in told.json["items"]] == ["v3", "v2", "v1"]
+    assert told.json["omitted"] == 1
+
+
+def test_whole_entries_do_not_fit_into_rows(as_curator: Door, changed: None) -> None:
+    refusal = as_curator.send("history", {"id": "one", "full": True, "format": "toon"})
+
+    assert (refusal.status, refusal.json["error"]["details"]["field"]) == (400, "full")
 
 
 def test_history_outlives_folds_and_restarts(house: House, as_curator: Door, changed: None) -> None:
