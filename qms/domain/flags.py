@@ -60,20 +60,31 @@ _MARKS = (
 
 _MOST_KNOWN = 65_536
 
-_known: dict[tuple[int, int], tuple[Flag, ...]] = {}
-"""Flags by hash and length of a line: remembering a judgement must not keep its text alive."""
+_plain: set[int] = set()
+_flagged: dict[int, tuple[Flag, ...]] = {}
+"""Lines by their hashes: remembering a judgement must not keep its text alive."""
 
 
 def flags_of(line: bytes) -> tuple[Flag, ...]:
     """Return what is to be said of an entry, by its line; each line is looked at once."""
-    key = hash(line), len(line)
-    found = _known.get(key)
+    key = hash(line)
+    if key in _plain:
+        return ()
+    found = _flagged.get(key)
     if found is None:
         found = _judged(line)
-        if len(_known) >= _MOST_KNOWN:
-            _known.clear()
-        _known[key] = found
+        _remember(key, found)
     return found
+
+
+def _remember(key: int, found: tuple[Flag, ...]) -> None:
+    if len(_plain) + len(_flagged) >= _MOST_KNOWN:
+        _plain.clear()
+        _flagged.clear()
+    if found:
+        _flagged[key] = found
+    else:
+        _plain.add(key)
 
 
 def _judged(line: bytes) -> tuple[Flag, ...]:

@@ -6,6 +6,8 @@ not: it is a word already, and so are the parts that punctuation sets off.
 
 import re
 
+from qms.index.recent import Recent
+
 _NAME = re.compile(r"\w+(?:[./\\:#@$+~-]+\w+)*")
 _HUMP = re.compile(r"[a-z0-9][A-Z]|[A-Z]{2}[a-z]")
 _COMPOUND = re.compile(r"[^\W_][_./\\:#@$+~-]+[^\W_]|" + _HUMP.pattern)
@@ -14,8 +16,7 @@ _COMPONENT = re.compile(r"[/\\:]+")
 _EXTENSION = re.compile(r"\.[^\W\d_]\w{0,7}")
 _EDGES = "./\\:#@$+~-_"
 _MAX_NAME_CHARACTERS = 256
-_MAX_CACHED_CHARACTERS = 40
-_CACHED_TOKENS = 50_000
+_CACHED_TOKENS = 8192
 
 
 def names_and_humps(text: str) -> tuple[list[str], list[str]]:
@@ -50,19 +51,12 @@ def is_path(name: str) -> bool:
 _Found = tuple[dict[str, None], dict[str, None]]
 
 
-class _TokenCache(dict[str, _Found | None]):
-    """What is in the tokens met so far: most are plain words, and common ones come often."""
-
-    def __missing__(self, token: str) -> _Found | None:
-        found = None if _is_plain(token) else _names_in(token)
-        if len(token) <= _MAX_CACHED_CHARACTERS:
-            if len(self) >= _CACHED_TOKENS:
-                self.clear()
-            self[token] = found
-        return found
+def _look_into(token: str) -> _Found | None:
+    return None if _is_plain(token) else _names_in(token)
 
 
-_tokens = _TokenCache()
+_tokens = Recent(_look_into, _CACHED_TOKENS)
+"""What is in the tokens met lately: most are plain words, and common ones come often."""
 
 
 def _is_plain(token: str) -> bool:

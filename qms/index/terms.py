@@ -12,6 +12,7 @@ from collections import defaultdict
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from qms.index.recent import Recent
 from qms.index.stop_words import STOP_WORDS
 
 if TYPE_CHECKING:
@@ -50,7 +51,8 @@ _SCRIPT_LANGUAGES = (
     (re.compile("[\u0600-\u06ff]"), "arabic"),
     (re.compile("[\u0b80-\u0bff]"), "tamil"),
 )
-_STEM_CACHE_WORDS = 100_000
+_CACHED_STEMS = 8192
+"""Of each language: nearly all words of a text are among the few thousand that are used most."""
 
 
 def fold(text: str) -> str:
@@ -158,28 +160,19 @@ def stems(found: list[str], language: str) -> list[str]:
     return list(map(_stem_cache(language).__getitem__, found))
 
 
-class _StemCache(dict[str, str]):
-    """Stems of the words met so far; a word's stem is looked up far more often than made."""
-
-    def __init__(self, language: str) -> None:
-        super().__init__()
-        self._cut_after = _CUT_AFTER.get(language, 0)
-        self._analyzer = None if self._cut_after else _stemmer(language)
-
-    def __missing__(self, word: str) -> str:
-        if len(self) >= _STEM_CACHE_WORDS:
-            self.clear()
-        if self._analyzer is None:
-            stem = word[: self._cut_after]
-        else:
-            stem = "".join(self._analyzer.analyze(word)) or word
-        self[word] = stem
-        return stem
-
-
 @lru_cache
-def _stem_cache(language: str) -> _StemCache:
-    return _StemCache(language)
+def _stem_cache(language: str) -> Recent[str]:
+    """Return the stems of words met lately: one is looked up far more often than made."""
+    cut_after = _CUT_AFTER.get(language)
+    if cut_after is not None:
+        return Recent(lambda word: word[:cut_after], _CACHED_STEMS)
+    analyzer = _stemmer(language)
+
+    def stem(word: str) -> str:
+        found = "".join(analyzer.analyze(word))
+        return found if found and found != word else word
+
+    return Recent(stem, _CACHED_STEMS)
 
 
 def _stemmer(language: str) -> "TextAnalyzer":
