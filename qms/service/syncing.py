@@ -7,11 +7,13 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from qms.codec.documents import check, encode_checked, normalise, version_of
+from qms.config.settings import SecretsPolicy
 from qms.domain.entry import Document
 from qms.domain.errors import ConflictError, QmsError, StorageFullError, invalid
 from qms.domain.lifecycle import is_expired
 from qms.files.peers import PeerBase
 from qms.ingest.sync_rule import Standing, StepKind, Trace
+from qms.ingest.withhold import withhold
 from qms.service.answers import whole_entry
 from qms.service.calls import Call
 from qms.service.requests import Request, Response
@@ -145,6 +147,8 @@ def sync_apply(call: Call, request: SyncApplyRequest) -> SyncApplyAnswer:
         answer = SyncApplyAnswer(versions={}, faults=[])
         for change in request.changes:
             try:
+                if change.entry is not None:
+                    _check_secrets(change.entry, call.endpoint.secrets)
                 answer.versions[change.id] = _apply(draft, change, writing)
             except QmsError as error:
                 fault = SyncFault(id=change.id, code=error.code, message=error.message)
@@ -186,6 +190,13 @@ def _apply(draft: Draft, change: SyncChange, writing: Writing) -> str | None:
     if change.kind is StepKind.REPLACE:
         draft.remove(change.id, reason=SUPERSEDED)
     return draft.put(document).version()
+
+
+def _check_secrets(entry: Document, policy: SecretsPolicy) -> None:
+    """Refuse a secret unless the project only warns of one: redacted, it would be another entry."""
+    _, warnings = withhold(entry, policy)
+    if warnings and policy is not SecretsPolicy.WARN:
+        raise invalid("entry", f"cannot be redacted by a sync, redact it there: {warnings[0]}")
 
 
 def _checked(change: SyncChange, writing: Writing) -> Document:

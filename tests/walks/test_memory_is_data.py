@@ -241,3 +241,31 @@ def test_a_secret_in_a_line_written_by_hand_is_reported_and_not_touched(house: H
 
     admin("patchEntry", id="hand", patch={"body": "gone"})
     assert [one for one in admin("listProblems")["items"] if one["code"] == "secret"] == []
+
+
+@pytest.mark.attack(65)
+@pytest.mark.parametrize(
+    ("name", "is_stored"), [("warn", True), ("redact", False), ("refuse", False)]
+)
+def test_a_sync_brings_no_secret_where_none_may_be(
+    house: House, name: str, is_stored: bool
+) -> None:
+    policy(house, name)
+    admin = house.door("admin")
+    admin("upsertEntry", entry={**NOTE, "id": "plain", "body": "text"})
+    plain = admin("getEntry", id="plain")["entry"]
+    changes = [
+        {"id": f"projA:{one}", "kind": "create", "expected": None, "entry": entry}
+        for one, entry in (
+            ("secret", {**plain, "id": "projA:secret", "body": {"text": f"use {TOKEN}"}}),
+            ("other", {**plain, "id": "projA:other"}),
+        )
+    ]
+
+    answer = admin("syncApply", changes=changes)
+
+    stored = {"projA:other", "projA:secret"} if is_stored else {"projA:other"}
+    assert set(answer["versions"]) == stored
+    assert [fault["id"] for fault in answer["faults"]] == ([] if is_stored else ["projA:secret"])
+    assert TOKEN[:12] not in str(answer)
+    assert (admin.send("getEntry", {"id": "secret"}).status == 200) is is_stored
