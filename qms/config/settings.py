@@ -218,7 +218,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     def find_endpoint(self, slug: str) -> Endpoint | None:
         """Return the endpoint with this slug, compared without case."""
-        return self._endpoints_by_fold.get(fold_slug(slug))
+        return self.endpoints.get(slug) or self._endpoints_by_fold.get(fold_slug(slug))
 
     def access(self, user: str, slug: str) -> AccessTier:
         """Return what a user may do in a project; nothing where either is unknown."""

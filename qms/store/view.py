@@ -24,7 +24,7 @@ class Record(msgspec.Struct, frozen=True, gc=False):
     order: int = 0
     """The journal sequence of the write that made it; 0 when it was loaded from the file."""
     etag: str = ""
-    """The version, where it was computed when the entry was written."""
+    """The version, once somebody has asked for it."""
 
     @classmethod
     def from_line(cls, line: bytes, order: int = 0, etag: str = "") -> "Record":
@@ -36,8 +36,10 @@ class Record(msgspec.Struct, frozen=True, gc=False):
         return decode_line(self.line)
 
     def version(self) -> str:
-        """Return the entry's etag."""
-        return self.etag or version_of(self.document())
+        """Return the entry's etag, which is computed once."""
+        if not self.etag:
+            msgspec.structs.force_setattr(self, "etag", version_of(self.document()))
+        return self.etag
 
 
 class StoreView(msgspec.Struct, frozen=True):

@@ -85,6 +85,7 @@ def test_a_version_is_the_same_whether_it_was_kept_or_not() -> None:
     bare = record("a")
 
     assert Record(bare.header, bare.line, 1, bare.version()).version() == bare.version()
+    assert bare.version() is bare.version(), "computed once"
 
 
 def test_an_exact_duplicate_is_found_by_kind_namespace_title_and_body() -> None:
