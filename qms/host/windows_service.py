@@ -80,6 +80,7 @@ class QuickMemoryService(win32serviceutil.ServiceFramework):
         if self._host is not None:
             self._host.stop()
 
+    # pywin32 names the method and what it is given.
     def SvcOtherEx(self, control: int, event_type: int, data: object) -> None:  # noqa: ARG002, N802
         """Stop as well when the machine is about to be shut down."""
         if control == win32service.SERVICE_CONTROL_PRESHUTDOWN:

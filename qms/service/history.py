@@ -88,8 +88,7 @@ def history(call: Call, request: HistoryRequest) -> HistoryAnswer | Rendered:
     items, omitted = told_versions(
         call.store, call.house.desk.shelf, entry_id, limit=request.limit, full=request.full
     )
-    table = ItemTable(request.format, call.project, VersionItem, name="versions", ids=())
-    table.columns.remove("entry")
+    table = ItemTable(request.format, call.project, VersionItem, name="versions", without=["entry"])
 
     def answer(count: int) -> HistoryAnswer | Rendered:
         shown, left = items[:count], omitted + len(items) - count

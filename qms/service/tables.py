@@ -13,16 +13,27 @@ from qms.service.requests import Response
 
 
 class ItemTable:
-    """Writes items of one type as rows; `ids` names the columns that hold ids."""
+    """Writes items of one type as rows.
+
+    `ids` names the columns that hold ids, `without` fields that have no column.
+    """
 
     def __init__(
-        self, form: Format, project: str, item: type[Response], *, name: str, ids: Sequence[str]
+        self,
+        form: Format,
+        project: str,
+        item: type[Response],
+        *,
+        name: str,
+        ids: Sequence[str] = (),
+        without: Sequence[str] = (),
     ) -> None:
         self._form = form
         self._project = project
         self._name = name
         self._ids = ids
-        self.columns = [field.encode_name for field in msgspec.structs.fields(item)]
+        names = (field.encode_name for field in msgspec.structs.fields(item))
+        self.columns = [name for name in names if name not in without]
 
     def rendered(self, items: Sequence[Response], **head: Any) -> Rendered:
         """Return the whole answer: its own fields, among them the number of rows, and the rows."""

@@ -14,6 +14,7 @@ FAR = 60
 
 
 def tab_to(page: Page, role: str, name: str | re.Pattern[str]) -> None:
+    # Playwright lists the roles that there are.
     wanted = page.get_by_role(role, name=name, exact=True).first  # type: ignore[arg-type]
     expect(wanted).to_be_visible()
     for _ in range(FAR):

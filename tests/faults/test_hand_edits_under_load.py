@@ -231,7 +231,7 @@ def test_the_oracle_notices_a_merge_that_keeps_no_copies(
     honest = merge_module.merge
 
     def careless(*arguments: object) -> merge_module.Merge:
-        plan = honest(*arguments)  # type: ignore[arg-type]
+        plan = honest(*arguments)  # type: ignore[arg-type]  # handed on
         return merge_module.Merge(put=plan.put, removed=plan.removed, agreed={}, lost={})
 
     monkeypatch.setattr(reload_module, "merge", careless)

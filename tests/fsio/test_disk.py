@@ -151,6 +151,7 @@ def test_our_files_are_for_their_owner_only(tmp_path: Path) -> None:
 def test_a_sharing_violation_is_known_by_its_windows_code(code: int | None, expected: bool) -> None:
     error = OSError(errno.EACCES, "refused")
     if code is not None:
+        # Other systems have no such attribute.
         error.winerror = code  # type: ignore[attr-defined,unused-ignore]
 
     assert is_sharing_violation(error) is expected

@@ -8,7 +8,7 @@ from tests.search.candidates_of import candidates
 
 
 def situated(*args: object, **given: object) -> list[float]:
-    found = candidates(*args, **given)  # type: ignore[arg-type]
+    found = candidates(*args, **given)  # type: ignore[arg-type]  # handed on
     result: list[float] = add_context(level([found])[0]).text.tolist()
     return result
 

@@ -88,6 +88,7 @@ class WindowsDisk(Disk):
             self.refusals -= 1
             self.refused += 1
             error = OSError(errno.EACCES, "used by another process", str(target))
+            # Other systems have no such attribute.
             error.winerror = self.code  # type: ignore[attr-defined,unused-ignore]
             raise error
         super().rename(source, target)

@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import faiss  # type: ignore[import-untyped,unused-ignore]
+import faiss  # type: ignore[import-untyped,unused-ignore]  # it ships no types
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
@@ -174,7 +174,7 @@ def _search_row(plan: Plan, finder: Finder, questions: list[Asked], size: int) -
         for asked, raw, vector in zip(questions, raws, vectors, strict=True):
             took = [
                 _cpu_s(action)
-                for action in (lambda: finder.ask(asked), raw, lambda: scan(vector))  # noqa: B023
+                for action in (lambda: finder.ask(asked), raw, lambda: scan(vector))  # noqa: B023 - at once
             ]
             if round_:
                 for all_, one in zip((ours, words, bytes_), took, strict=True):

@@ -58,7 +58,7 @@ def served_rows(plan: Plan, root: Path, size: int, embedder: WordVectors) -> lis
         served = _over_http(client, questions)
         fresh = Memories(13).questions(QUESTIONS, embedder)
         waits = [
-            spend(lambda: client.call("searchEntries", _text(asked))).wall_s  # noqa: B023
+            spend(lambda: client.call("searchEntries", _text(asked))).wall_s  # noqa: B023 - called at once
             for asked in fresh
         ]
     extra = 1e3 * (served.cpu_s - _in_process(root, questions).cpu_s)
@@ -152,7 +152,7 @@ def _over_http(client: Client, questions: list[Asked]) -> Spent:
     for body in bodies:
         client.send("searchEntries", body)
     before = process.cpu_times()
-    waits = [spend(lambda: client.send("searchEntries", body)).wall_s for body in bodies]  # noqa: B023
+    waits = [spend(lambda: client.send("searchEntries", body)).wall_s for body in bodies]  # noqa: B023 - called at once
     after = process.cpu_times()
     cpu_s = after.user + after.system - before.user - before.system
     return Spent(statistics.median(waits), cpu_s / len(bodies))

@@ -26,7 +26,7 @@ from qms.host.service_manager import (  # noqa: E402 - only on Windows
     program_of,
     root_of,
 )
-from qms.host.windows_service import WAIT_HINT_MS, service_root  # noqa: E402
+from qms.host.windows_service import WAIT_HINT_MS, service_root  # noqa: E402 - so too
 
 PROGRAM = (sys.executable, "-m", "qms.host.windows_service")
 BOUND_S = 240.0
