@@ -5,8 +5,7 @@ not: it is a word already, and so are the parts that punctuation sets off.
 """
 
 import re
-
-from qms.index.recent import Recent
+from functools import lru_cache
 
 _NAME = re.compile(r"\w+(?:[./\\:#@$+~-]+\w+)*")
 _HUMP = re.compile(r"[a-z0-9][A-Z]|[A-Z]{2}[a-z]")
@@ -27,7 +26,9 @@ def names_and_humps(text: str) -> tuple[list[str], list[str]]:
     wholes: dict[str, None] = {}
     parts: dict[str, None] = {}
     tokens = dict.fromkeys(text.split())
-    for found_wholes, found_parts in filter(None, map(_tokens.__getitem__, tokens)):
+    is_usual = max(map(len, tokens), default=0) <= _MAX_NAME_CHARACTERS
+    look_into = _remembered if is_usual else _names_in
+    for found_wholes, found_parts in filter(None, map(look_into, tokens)):
         wholes.update(found_wholes)
         parts.update(found_parts)
     return list(wholes), list(parts)
@@ -51,19 +52,9 @@ def is_path(name: str) -> bool:
 _Found = tuple[dict[str, None], dict[str, None]]
 
 
-def _look_into(token: str) -> _Found | None:
-    return None if _is_plain(token) else _names_in(token)
-
-
-_tokens = Recent(_look_into, _CACHED_TOKENS)
-"""What is in the tokens met lately: most are plain words, and common ones come often."""
-
-
-def _is_plain(token: str) -> bool:
-    return token.isalpha() and (token.islower() or token[1:].islower())
-
-
 def _names_in(token: str) -> _Found | None:
+    if _is_plain(token):
+        return None
     wholes: list[str] = []
     parts: list[str] = []
     for name in _NAME.findall(token):
@@ -73,6 +64,14 @@ def _names_in(token: str) -> _Found | None:
         if _HUMP.search(name):
             parts += [part.lower() for part in _HUMPS.findall(name)]
     return (dict.fromkeys(wholes), dict.fromkeys(parts)) if wholes else None
+
+
+_remembered = lru_cache(maxsize=_CACHED_TOKENS)(_names_in)
+"""The same for the tokens met lately: most are plain words, and common ones come often."""
+
+
+def _is_plain(token: str) -> bool:
+    return token.isalpha() and (token.islower() or token[1:].islower())
 
 
 def _compound_components(name: str) -> list[str]:

@@ -9,10 +9,10 @@ cut by the rules of another one.
 import re
 import unicodedata
 from collections import defaultdict
+from collections.abc import Callable
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from qms.index.recent import Recent
 from qms.index.stop_words import STOP_WORDS
 
 if TYPE_CHECKING:
@@ -157,22 +157,21 @@ def stems(found: list[str], language: str) -> list[str]:
     """Return the stem of each word by the rules of a language."""
     if not found or language == NO_LANGUAGE:
         return found
-    return list(map(_stem_cache(language).__getitem__, found))
+    return list(map(_stemming(language), found))
 
 
 @lru_cache
-def _stem_cache(language: str) -> Recent[str]:
-    """Return the stems of words met lately: one is looked up far more often than made."""
+def _stemming(language: str) -> Callable[[str], str]:
+    """Return what stems a word; it remembers the latest: one is asked for far more than once."""
     cut_after = _CUT_AFTER.get(language)
-    if cut_after is not None:
-        return Recent(lambda word: word[:cut_after], _CACHED_STEMS)
-    analyzer = _stemmer(language)
+    analyzer = _stemmer(language) if cut_after is None else None
 
+    @lru_cache(maxsize=_CACHED_STEMS)
     def stem(word: str) -> str:
-        found = "".join(analyzer.analyze(word))
+        found = word[:cut_after] if analyzer is None else "".join(analyzer.analyze(word))
         return found if found and found != word else word
 
-    return Recent(stem, _CACHED_STEMS)
+    return stem
 
 
 def _stemmer(language: str) -> "TextAnalyzer":

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from qms.index import names as naming
 from qms.index.names import is_path, names_and_humps
 
 
@@ -45,3 +46,21 @@ def test_any_text_gives_names_without_spaces(text: str) -> None:
 
 def test_a_name_beyond_reason_is_not_one() -> None:
     assert names_and_humps("a." * 10_000 + "b") == ([], [])
+
+
+def test_a_token_as_long_as_a_text_is_looked_into_and_not_remembered() -> None:
+    before = naming._remembered.cache_info().currsize
+    endless = "a/b." * 100_000
+
+    assert names_and_humps(f"see {endless} in src/deep/file.py")[0] == [
+        "src/deep/file.py",
+        "file.py",
+    ]
+    assert naming._remembered.cache_info().currsize == before
+
+
+def test_tokens_are_remembered_up_to_a_limit() -> None:
+    for number in range(3 * naming._CACHED_TOKENS):
+        names_and_humps(f"step-{number}")
+
+    assert naming._remembered.cache_info().currsize == naming._CACHED_TOKENS
