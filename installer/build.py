@@ -1,7 +1,7 @@
-"""Build the setup program for Windows, on Linux: `uv run python -m installer.build`.
+"""Builds the setup program for Windows, on Linux: `uv run python -m installer.build`.
 
-Into `dist/windows` go `setup.exe`, the tree that it lays down, and the hashes of every wheel in it.
-With `--wheels DIR` nothing is chosen or downloaded: the wheels there are used as they are.
+`dist/windows` gets the setup program, the tree that it installs, and the hash of every wheel.
+With `--wheels DIR` nothing is resolved or downloaded: the wheels there are used as they are.
 """
 
 import shutil
@@ -19,7 +19,7 @@ from qms.version import __version__
 
 TARGET = PROJECT / "dist" / "windows"
 SETUP_NAME = "QuickMemoryServer-setup.exe"
-"""Not `setup.exe`: for that name Windows loads libraries of the folder that it is run from."""
+"""Not `setup.exe`: for that name Windows loads libraries from the program's own folder."""
 
 LARGEST_BYTES = 130_000_000
 PROGRAMS = ("uv", "makensis", "x86_64-w64-mingw32-gcc", "x86_64-w64-mingw32-windres")
@@ -29,7 +29,7 @@ PROGRAMS = ("uv", "makensis", "x86_64-w64-mingw32-gcc", "x86_64-w64-mingw32-wind
 @click.option("--out", metavar="DIR", type=click.Path(path_type=Path), default=TARGET)
 @click.option("--wheels", "given", metavar="DIR", type=click.Path(path_type=Path, exists=True))
 def main(out: Path, given: Path | None) -> None:
-    """Build setup.exe."""
+    """Build the setup program."""
     try:
         setup = build(out, given)
     except (BuildError, subprocess.CalledProcessError) as error:
@@ -43,12 +43,12 @@ def build(out: Path, given: Path | None = None) -> Path:
     """Return the setup program, built below `out`.
 
     Raises:
-        BuildError: what is wrong, and what to do.
-        CalledProcessError: a program that does a part of the work failed, and has said why.
+        BuildError: the build cannot go on; the message says what to do.
+        CalledProcessError: a program of the build failed and has printed the reason.
     """
     for program in PROGRAMS:
         if shutil.which(program) is None:
-            raise BuildError(f"{program} is missing: installer/README.md says how to get it")
+            raise BuildError(f"{program} is missing: installer/README.md says how to install it")
     out.mkdir(parents=True, exist_ok=True)
     folder = given or download_all(out / "wheels")
     root = out / "tree"
@@ -60,12 +60,12 @@ def build(out: Path, given: Path | None = None) -> Path:
         (out / wheels.LISTING).write_text(listing, encoding="utf-8")
         setup = script.make_setup(root, out / SETUP_NAME, __version__, Path(scratch))
     if setup.stat().st_size > LARGEST_BYTES:
-        raise BuildError(f"{setup} is larger than {LARGEST_BYTES:,} bytes: leave something out")
+        raise BuildError(f"{setup} is larger than {LARGEST_BYTES:,} bytes: remove something")
     return setup
 
 
 def download_all(folder: Path) -> Path:
-    """Return a folder with every wheel that is needed, chosen anew."""
+    """Resolve and download every wheel that is needed; return the folder."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     wheels.download(wheels.resolve(PROJECT / "pyproject.toml", folder / "requirements.txt"), folder)
@@ -75,7 +75,7 @@ def download_all(folder: Path) -> Path:
 
 
 def ingredients(folder: Path, scratch: Path) -> Ingredients:
-    """Return the wheels of a folder by their part, with the product's own built anew."""
+    """Return the wheels of a folder by their part, with a new build of the product's own."""
     special = {embedded.PACKAGE_SHA256: "python", embedded.RUNTIME_SHA256: "runtime"}
     found: dict[str, Path] = {}
     packages = []

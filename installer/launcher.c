@@ -1,7 +1,7 @@
-/* Runs a program of the private Python in this process: no other python.exe, no PATH, no registry.
+/* Runs Python code with the private Python in this process: no python.exe, no PATH, no registry.
  *
- * Built twice: QuickMemoryServer.exe and tools\memoryctl.exe. PYTHON_FOLDER of values.h is
- * where python311.dll is, from the folder of this program; PROGRAM is what Python is told to do.
+ * Built twice: QuickMemoryServer.exe and tools\memoryctl.exe. PYTHON_FOLDER of values.h is the
+ * folder of python311.dll, relative to this program; PROGRAM is the Python code.
  */
 #define WIN32_LEAN_AND_MEAN
 #include <windows.h>
@@ -10,8 +10,8 @@
 #include <wchar.h>
 #include "values.h"
 
-#define NOT_STARTED 9009            /* as the shell says that a program cannot be started */
-#define LONGEST 32768               /* the longest path that Windows knows */
+#define NOT_STARTED 9009            /* the shell's code for a program that cannot be started */
+#define LONGEST 32768               /* the longest path of Windows */
 
 typedef int (*python_main)(int, wchar_t **);
 
@@ -22,7 +22,7 @@ static int fail(const wchar_t *what, const wchar_t *path)
     return NOT_STARTED;
 }
 
-/* Puts the full path of PYTHON_FOLDER into `folder`; 0 when this program's own place is unknown. */
+/* Writes the full path of PYTHON_FOLDER into `folder`; returns 0 if this program's path is unknown. */
 static int find_python(wchar_t *folder)
 {
     static wchar_t own[LONGEST], wanted[LONGEST + 64];
@@ -43,7 +43,7 @@ int wmain(int count, wchar_t **arguments)
     if (passed == NULL || !find_python(folder))
         return fail(L"the installation cannot be found", PYTHON_FOLDER);
 
-    /* Libraries come from Windows and from our own folder, never from the current one. */
+    /* Load libraries from Windows and from our own folder, never from the current one. */
     SetDefaultDllDirectories(LOAD_LIBRARY_SEARCH_DEFAULT_DIRS);
     AddDllDirectory(folder);
     swprintf(library, LONGEST + 64, L"%ls\\python311.dll", folder);

@@ -1,4 +1,4 @@
-"""The two programs that people and Windows start, built from `launcher.c` with mingw."""
+"""Builds the two launchers, `QuickMemoryServer.exe` and `memoryctl.exe`, from `launcher.c`."""
 
 import subprocess
 from pathlib import Path
@@ -13,7 +13,7 @@ _STABLE = ("-Wl,--no-insert-timestamp", "-s", "-Os")
 
 
 class Launcher(msgspec.Struct, frozen=True):
-    """A program: where it is, where it finds Python, and what it has Python do."""
+    """A launcher: its path, the folder of its Python, and the Python code that it runs."""
 
     path: str
     python: str
@@ -25,20 +25,20 @@ LAUNCHERS = (
     Launcher(
         "QuickMemoryServer.exe",
         "python",
-        "from qms.host.windows_service import main; sys.exit(main(sys.argv))",
+        "from qms.platforms.windows_service import main; sys.exit(main(sys.argv))",
         "Quick Memory Server",
     ),
     Launcher(
         "tools/memoryctl.exe",
         "..\\python",
         "from qms.cli.main import main; main()",
-        "Looks after the memories and stores of Quick Memory Server",
+        "Manages the memories and stores of Quick Memory Server",
     ),
 )
 
 
 def build(launcher: Launcher, root: Path, version: str, scratch: Path) -> Path:
-    """Put a program into the tree below `root`; the same sources give the same bytes."""
+    """Build a launcher into the tree below `root`; the same sources give the same bytes."""
     target, resources = root / launcher.path, scratch / "launcher.o"
     target.parent.mkdir(parents=True, exist_ok=True)
     (scratch / "values.h").write_text(values(launcher, version), encoding="ascii")
@@ -50,7 +50,7 @@ def build(launcher: Launcher, root: Path, version: str, scratch: Path) -> Path:
 
 
 def values(launcher: Launcher, version: str) -> str:
-    """Return the header in which the two programs differ."""
+    """Return the C header with the values of a launcher."""
     values = {
         "PYTHON_FOLDER": f"L{_quoted(launcher.python)}",
         "PROGRAM": f"L{_quoted(launcher.program)}",

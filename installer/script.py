@@ -1,4 +1,4 @@
-"""The setup program: the tree and `setup.nsi`, put together by NSIS."""
+"""Builds the setup program from the tree and `setup.nsi` with NSIS."""
 
 import os
 import subprocess
@@ -10,13 +10,13 @@ HERE = Path(__file__).resolve().parent
 Compression = Literal["lzma", "none"]
 
 _MADE_AT = "315532800"
-"""The first day of 1980, so that the same tree gives the same program."""
+"""1980-01-01, so that the same tree gives the same program."""
 
 
 def make_setup(
     root: Path, target: Path, version: str, scratch: Path, compression: Compression = "lzma"
 ) -> Path:
-    """Return the setup program that lays down the tree in `root`."""
+    """Return the setup program that installs the tree in `root`."""
     listing = scratch / "files.nsh"
     listing.write_text("".join(commands(root)), encoding="utf-8")
     defines = {
@@ -42,7 +42,7 @@ def _files(root: Path) -> list[Path]:
 
 
 def commands(root: Path) -> Iterator[str]:
-    """Yield what has NSIS unpack each file, in an order that is always the same."""
+    """Yield the NSIS commands that unpack each file, in a fixed order."""
     folder = None
     for path in _files(root):
         if path.parent != folder:

@@ -1,8 +1,8 @@
-; The setup program. It unpacks, swaps folders and passes exit codes on; everything that needs a
-; decision is done by the new version itself: python -m qms.host.installing.
+; The setup program. It unpacks files, swaps folders and passes exit codes on; every decision is
+; made by the new version itself: python -m qms.platforms.setup.
 ;
 ; setup.exe /S [/DATA="folder"] [/PORT=number] [/KEYFILE="file"] [/D=folder]
-;   /D= comes last and takes no quotes, as NSIS wants it.
+;   NSIS requires /D= to be last and without quotes.
 ; uninstall.exe /S [/PURGE]
 
 Unicode true
@@ -31,7 +31,9 @@ ManifestLongPathAware true
 !define ADMINISTRATORS "*S-1-5-32-544"
 !define SYSTEM "*S-1-5-18"
 !define USERS "*S-1-5-32-545"
-!define STEP '-m qms.host.installing'
+!define STEP '-m qms.platforms.setup'
+; The name of the steps in every version before 1.0, this one included.
+!define FORMER_STEP '-m qms.host.installing'
 !define NOT_STARTED 9009
 !define ERROR_ELSEWHERE 4
 !define ERROR_UNWRITABLE 6
@@ -72,7 +74,7 @@ Var HasFormer
 !insertmacro MUI_UNPAGE_INSTFILES
 !insertmacro MUI_LANGUAGE English
 
-; What a version consists of: each moves as a whole.
+; The parts of a version; each is moved as a whole.
 !macro ForEachPart MACRO
   !insertmacro ${MACRO} "python"
   !insertmacro ${MACRO} "models"
@@ -102,7 +104,7 @@ Var HasFormer
   Delete "$INSTDIR\${PART}"
 !macroend
 
-; Runs a step of the installation with the Python below FOLDER; $ExitCode is how it ended.
+; Runs a step of the installation with the Python below FOLDER; sets $ExitCode.
 ; Each value has a space before its quote: a backslash at its end would escape the quote.
 !macro Run FOLDER STEPNAME OPTIONS
   DetailPrint "${STEPNAME}"
@@ -110,7 +112,14 @@ Var HasFormer
   ExecWait '"${FOLDER}\python\pythonw.exe" ${STEP} ${STEPNAME} "--install-dir=$INSTDIR " ${OPTIONS}' $ExitCode
 !macroend
 
-; Asks Windows to end the service until it has: 0 and 1061 mean that it is at it.
+; Runs the former version's own Python to start its service again, after it was moved back.
+Function Resume
+  DetailPrint "resume"
+  StrCpy $ExitCode ${NOT_STARTED}
+  ExecWait '"$INSTDIR\python\pythonw.exe" ${FORMER_STEP} resume "--install-dir=$INSTDIR "' $ExitCode
+FunctionEnd
+
+; Asks Windows to stop the service until it has stopped: 0 and 1061 mean that it is stopping.
 !macro StopService UN
 Function ${UN}StopService
   ${For} $R0 1 120
@@ -163,8 +172,8 @@ Section
   ${EndIf}
 SectionEnd
 
-; Outside of Program Files everybody may change what is new in a folder, and what is in this one is
-; run by administrators and by the service. A folder with other things is refused later on.
+; Outside of Program Files every user may change new files in a folder, and administrators and the
+; service run the files in this one. A folder with other files is refused later.
 Function Protect
   ${DirState} "$INSTDIR" $0
   ${If} $0 <> 1
@@ -177,7 +186,7 @@ Function Protect
   ${EndIf}
 FunctionEnd
 
-; An earlier setup was cut off. What it had set aside is all there is of the former version.
+; Restores the former version after a setup that was interrupted: .old holds its only copy.
 Function PutBackWhatWasInterrupted
   ${If} ${FileExists} "$INSTDIR\.old"
     Call StopService
@@ -190,7 +199,7 @@ Function PutBackWhatWasInterrupted
   RMDir /r "$INSTDIR\.new"
 FunctionEnd
 
-; Leaves .old where it is if something in it could not be moved: the next setup tries again.
+; Keeps .old if something in it could not be moved: the next setup tries again.
 Function PutBack
   !insertmacro ForEachPart MoveBack
   RMDir "$INSTDIR\.old"
@@ -216,11 +225,11 @@ Function MoveNewVersionIn
   ClearErrors
   !insertmacro ForEachPart MoveIn
   ${If} ${Errors}
-    ; Somebody uses a file of the former version.
+    ; A file of the former version is in use.
     Call PutBack
     StrCpy $ExitCode ${ERROR_UNWRITABLE}
     ${If} $HasFormer == yes
-      !insertmacro Run "$INSTDIR" "resume" ""
+      Call Resume
       StrCpy $ExitCode ${ERROR_ROLLED_BACK}
     ${EndIf}
     RMDir /r "$INSTDIR\.new"
@@ -230,7 +239,7 @@ FunctionEnd
 
 Function GoBack
   Call PutBack
-  !insertmacro Run "$INSTDIR" "resume" ""
+  Call Resume
   RMDir /r "$INSTDIR\.new"
   StrCpy $ExitCode ${ERROR_ROLLED_BACK}
   Call Fail
@@ -251,14 +260,14 @@ FunctionEnd
 
 Function Fail
   SetErrorLevel $ExitCode
-  MessageBox MB_OK|MB_ICONSTOP "Setup ended with code $ExitCode. logs\setup.log in the folder of the data says why." /SD IDOK
+  MessageBox MB_OK|MB_ICONSTOP "Setup failed with code $ExitCode. See logs\setup.log in the data folder." /SD IDOK
   Quit
 FunctionEnd
 
 Function OpenAdminPage
   ReadINIStr $0 "$PLUGINSDIR\result.ini" "result" "url"
   ${If} $0 != ""
-    ; Explorer opens it with the user's own rights; a browser of ours would have those of setup.
+    ; Explorer opens it with the user's own rights; a browser started here would have those of setup.
     Exec '"$WINDIR\explorer.exe" "$0"'
   ${EndIf}
 FunctionEnd
@@ -274,7 +283,7 @@ Section Uninstall
   SetRegView 64
   ${IfNot} ${FileExists} "$INSTDIR\layout.json"
   ${AndIfNot} ${FileExists} "$INSTDIR\QuickMemoryServer.exe"
-    ; Somebody has copied this program: what is in this folder is not ours.
+    ; This uninstaller is a copy elsewhere: the files in this folder are not ours.
     StrCpy $ExitCode ${ERROR_ELSEWHERE}
     StrCpy $0 "${NAME} is not installed in $INSTDIR."
     Call un.Fail
@@ -286,14 +295,14 @@ Section Uninstall
     StrCpy $0 ""
   ${Else}
     StrCpy $0 "--purge"
-    MessageBox MB_YESNO|MB_ICONEXCLAMATION|MB_DEFBUTTON2 "Remove all memories, backups and the configuration for good?" /SD IDYES IDYES +2
+    MessageBox MB_YESNO|MB_ICONEXCLAMATION|MB_DEFBUTTON2 "Delete all memories, backups and the configuration permanently?" /SD IDYES IDYES +2
     Abort
   ${EndIf}
   !insertmacro Run "$INSTDIR" "remove" "$0"
   ${If} $ExitCode = 1
   ${OrIf} $ExitCode < 0
   ${OrIf} $ExitCode > ${ERROR_ROLLED_BACK}
-    ; The private Python is damaged: Windows can forget the service without it.
+    ; The private Python is damaged: Windows can remove the service without it.
     Call un.StopService
     nsExec::Exec '"$SYSDIR\sc.exe" delete ${SERVICE}'
     Pop $R1
@@ -302,7 +311,7 @@ Section Uninstall
       StrCpy $ExitCode ${ERROR_UNWRITABLE}
     ${EndIf}
   ${ElseIf} $ExitCode <> 0
-    StrCpy $0 "The service could not be stopped and removed, or the data not be removed (code $ExitCode): see logs\setup.log."
+    StrCpy $0 "The service or its data could not be removed (code $ExitCode): see logs\setup.log in the data folder."
     Call un.Fail
   ${EndIf}
   !insertmacro ForEachPart RemovePart
@@ -312,7 +321,7 @@ Section Uninstall
   RMDir "$INSTDIR"
   DeleteRegKey HKLM "${UNINSTALL_KEY}"
   ${If} $ExitCode <> 0
-    StrCpy $0 "The program is removed. It was damaged and could not remove the data: delete the folder yourself."
+    StrCpy $0 "The program is removed. It was damaged and could not delete the data: delete the data folder yourself."
     Call un.Fail
   ${EndIf}
 SectionEnd

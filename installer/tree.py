@@ -1,4 +1,4 @@
-"""The tree that the setup program lays down: everything but the data."""
+"""Builds the tree that the setup program installs: everything but the data."""
 
 import shutil
 import subprocess
@@ -9,8 +9,8 @@ import msgspec
 
 from installer import embedded, launchers, wheels
 from installer.embedded import BuildError
-from qms.codec.schema import entry_schema
-from qms.files.layout import describe, write_layout
+from qms.config.install_layout import describe, write_layout
+from qms.memory.json_schema import entry_schema
 
 PROJECT = Path(__file__).resolve().parent.parent
 OBJDUMP = "x86_64-w64-mingw32-objdump"
@@ -19,11 +19,11 @@ _SITE_PACKAGES = Path("python", "Lib", "site-packages")
 _PAGES = ("README.md", "CHANGELOG.md", "LICENSE", "ARCHITECTURE.md")
 _LIBRARIES = frozenset({".dll", ".exe", ".pyd"})
 _PARTS_OF_WINDOWS = ("api-ms-win-", "ext-ms-")
-"""Sets of functions that Windows itself maps to its libraries."""
+"""API sets that Windows maps to its own libraries."""
 
 
 class Ingredients(msgspec.Struct, frozen=True, kw_only=True):
-    """The wheels that a tree is made of."""
+    """The wheels that a tree is built from."""
 
     python: Path
     runtime: Path
@@ -32,19 +32,19 @@ class Ingredients(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def all(self) -> tuple[Path, ...]:
-        """Return all of them."""
+        """Return all wheels."""
         return (self.python, self.runtime, self.product, *self.packages)
 
 
 def stage(ingredients: Ingredients, root: Path, version: str, scratch: Path) -> None:
-    """Lay the tree down in `root`, described by its `layout.json`.
+    """Build the tree in `root`, with its `layout.json`.
 
     The same wheels and sources give the same bytes.
     """
     embedded.stage(ingredients.python, ingredients.runtime, root / "python")
     site_packages = root / _SITE_PACKAGES
     wheels.install([ingredients.product, *ingredients.packages], site_packages)
-    # The wheel carries the models for those who install it with pip; here they have a place.
+    # The wheel contains the models for installations with pip; here they get their own folder.
     shutil.move(site_packages / "qms" / "_data" / "models", root / "models")
     for launcher in launchers.LAUNCHERS:
         launchers.build(launcher, root, version, scratch)
@@ -65,21 +65,21 @@ def _write_docs(folder: Path, wheel_listing: str) -> None:
 
 
 def check_libraries(root: Path) -> None:
-    """Compare what the programs of a tree load with what is in it and in every Windows.
+    """Check that every library which the tree loads is in the tree or part of Windows.
 
     Raises:
-        BuildError: something would be missing on a fresh machine.
+        BuildError: a library would be missing on a fresh machine.
     """
     binaries = [path for path in sorted(root.rglob("*")) if path.suffix.lower() in _LIBRARIES]
-    there = {path.name.lower() for path in binaries} | _of_windows()
+    present = {path.name.lower() for path in binaries} | _of_windows()
     missing = {
         f"{needed} (for {path.name})"
         for path in binaries
         for needed in _needed_by(path)
-        if needed not in there and not needed.startswith(_PARTS_OF_WINDOWS)
+        if needed not in present and not needed.startswith(_PARTS_OF_WINDOWS)
     }
     if missing:
-        raise BuildError(f"a fresh Windows would not have: {', '.join(sorted(missing))}")
+        raise BuildError(f"missing on a fresh Windows: {', '.join(sorted(missing))}")
 
 
 def _needed_by(path: Path) -> Iterable[str]:

@@ -1,4 +1,4 @@
-"""The packages of an installation: which wheels, their hashes, and what of them is laid down."""
+"""Resolves, downloads, hashes and unpacks the wheels of an installation."""
 
 import hashlib
 import shutil
@@ -13,7 +13,7 @@ PLATFORM = ("--platform", "win_amd64", "--python-version", "3.11", "--implementa
 LISTING = "wheels.txt"
 
 LEFT_OUT = frozenset({"filelock", "fsspec", "hf-xet", "huggingface-hub", "pyyaml", "tqdm"})
-"""What tokenizers asks for to fetch models from a hub: this server fetches nothing."""
+"""Dependencies of tokenizers for downloads from a model hub; this server downloads nothing."""
 
 _UNUSED_FOLDERS = (
     "bin",
@@ -43,7 +43,7 @@ _TESTS = frozenset({"test", "tests"})
 
 
 def resolve(requirements: Path, target: Path) -> list[str]:
-    """Return every package that a project or a list needs on Windows, with its version."""
+    """Return every package and version that a project or a requirements file needs on Windows."""
     command = ["uv", "pip", "compile", "-q", "--no-header", "--no-annotate", "--output-file"]
     windows = ["--python-platform", "windows", "--python-version", "3.11"]
     _run([*command, str(target), *windows, str(requirements)])
@@ -52,32 +52,32 @@ def resolve(requirements: Path, target: Path) -> list[str]:
 
 
 def download(pins: Sequence[str], folder: Path) -> None:
-    """Have these packages as wheels for Windows in a folder."""
+    """Download these packages as wheels for Windows into a folder."""
     _pip("download", "--no-deps", "--only-binary=:all:", *PLATFORM, "-d", str(folder), *pins)
 
 
 def download_checked(package: str, expected: str, folder: Path) -> Path:
-    """Return the wheel of a package that has to be exactly the one that was looked at.
+    """Download the wheel of a package and check its pinned hash.
 
     Raises:
-        BuildError: it is another one.
+        BuildError: the hash differs.
     """
     _pip("download", "--no-deps", "--only-binary=:all:", *PLATFORM, "-d", str(folder), package)
     for wheel in folder.glob("*.whl"):
         if sha256(wheel) == expected:
             return wheel
-    raise BuildError(f"{package} is not the file that was looked at: do not use it")
+    raise BuildError(f"{package} does not have the pinned sha256: do not use it")
 
 
 def build_product(project: Path, folder: Path) -> Path:
-    """Return the product's own wheel, made from its sources."""
+    """Return the product's own wheel, built from its sources."""
     _run(["uv", "build", "-q", "--wheel", "--out-dir", str(folder), str(project)])
     (wheel,) = folder.glob("quick_memory_server-*.whl")
     return wheel
 
 
 def install(wheels: Iterable[Path], site_packages: Path) -> None:
-    """Lay wheels down, without what a server never uses, and compile what is left."""
+    """Unpack wheels, remove files that a server never uses, and compile the rest."""
     lay_down(wheels, site_packages)
     prune(site_packages)
     compile_all(site_packages)
@@ -92,7 +92,7 @@ def lay_down(wheels: Iterable[Path], site_packages: Path) -> None:
 
 
 def prune(site_packages: Path) -> None:
-    """Take out tests, headers, and what says where and when it was installed."""
+    """Remove tests, headers and records of the build machine."""
     for name in _UNUSED_FOLDERS:
         shutil.rmtree(site_packages / name, ignore_errors=True)
     for path in sorted(site_packages.rglob("*"), reverse=True):
@@ -105,9 +105,9 @@ def prune(site_packages: Path) -> None:
 
 
 def compile_all(site_packages: Path) -> None:
-    """Put the compiled form beside every module: the service may not write there, and starts fast.
+    """Compile every module in advance: the service starts faster and may not write there.
 
-    A process of its own, as for the standard library.
+    In a separate process, as for the standard library.
     """
     _run([sys.executable, "-m", "installer.wheels", str(site_packages)])
 
@@ -128,7 +128,7 @@ def _compile_all(site_packages: Path) -> None:
         try:
             data = compiled(source, source.relative_to(site_packages).as_posix())
         except SyntaxError:
-            continue  # a template or an example that nobody imports
+            continue  # a template or an example that is never imported
         folder = source.parent / "__pycache__"
         folder.mkdir(exist_ok=True)
         (folder / f"{source.stem}.cpython-311.pyc").write_bytes(data)

@@ -9,11 +9,14 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
-from qms.inference import onnx_embedder, onnx_files
+from qms.memory.struct_types import prepare_types
+from qms.models import onnx_embedder, onnx_files
 from qms.resources import find_resource
 from tests.support.asgi import AsgiClient
+from tests.support.environment import Environment, kept_environment
 from tests.support.house import Clock, Door, House
 from tests.support.programs import is_ci, require
+from tests.support.worker_memory import watch_this_process
 
 # How long an example takes depends on the machine, and is no reason to fail.
 settings.register_profile(
@@ -25,7 +28,8 @@ EntryMaker = Callable[..., dict[str, Any]]
 
 
 def pytest_configure() -> None:
-    """Make an `open` without encoding a warning, and so an error, in the worker processes."""
+    """Make an `open` without encoding a warning, and prepare types before any thread uses them."""
+    prepare_types()
     os.environ["PYTHONWARNDEFAULTENCODING"] = "1"
 
 
@@ -34,6 +38,19 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     for marker in item.iter_markers("needs"):
         for program in marker.args:
             require(program, in_ci=is_ci(os.environ))
+
+
+_watch = watch_this_process()
+
+
+@pytest.hookimpl(trylast=True)  # after fixtures have closed what they opened
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    """Fail when a module ends and this process has taken more memory than tests may."""
+    module = item.nodeid.partition("::")[0]
+    _watch.note(module)
+    is_last = nextitem is None or nextitem.nodeid.partition("::")[0] != module
+    if is_last and (complaint := _watch.complaint()) is not None:
+        pytest.fail(complaint, pytrace=False)
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -49,6 +66,13 @@ def one_shipped_model() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(onnx_embedder, "open_session", open_session)
         yield
+
+
+@pytest.fixture
+def environment() -> Iterator[Environment]:
+    """The variables of this process, put back after the test."""
+    with kept_environment() as variables:
+        yield variables
 
 
 @pytest.fixture

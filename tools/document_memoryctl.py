@@ -1,7 +1,7 @@
-"""Write into docs/memoryctl.md the help of every verb, as the program prints it.
+"""Write the help of every `memoryctl` verb into docs/memoryctl.md, as the program prints it.
 
 Run it after changing an option or a help text; tests/house fails while the page and the program
-disagree. What it fills are the blocks that begin with `$ memoryctl … --help`.
+disagree. It fills the blocks that begin with `$ memoryctl … --help`.
 """
 
 import re
@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from qms.cli.arguments import PROGRAM, leaves
-from qms.cli.main import program
+from qms.cli.program import program
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "memoryctl.md"
 COLUMNS = 100
@@ -38,7 +38,7 @@ def help_of(path: str) -> str:
 
 
 def documented(page: str) -> list[str]:
-    """Return what the page has a block for, in its order."""
+    """Return the verbs and nouns that the page has a block for, in its order."""
     return [block["path"] for block in _BLOCK.finditer(page)]
 
 
@@ -50,7 +50,7 @@ def fill(page: str) -> str:
 
 
 def wanted() -> list[str]:
-    """Return what the page must have a block for."""
+    """Return the verbs and nouns that the page must have a block for."""
     return [PROGRAM, *(path for path, _ in leaves(program))]
 
 

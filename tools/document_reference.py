@@ -1,9 +1,9 @@
-"""Write into docs/configuration.md and docs/metrics.md what the settings and the metrics are.
+"""Write the tables of settings and metrics into docs/configuration.md and docs/metrics.md.
 
 Run it after adding or changing one; tests/house fails while a page and the code disagree. Rows,
-their order, defaults, types, labels and every range that a type states come from the code. What a
-row means, and a range that no type can state, are prose: they stay as the page has them, and a new
-row asks for them with a question mark, which the tests refuse.
+their order, defaults, types, labels and the ranges of types come from the code. Meanings, and
+ranges that no type can state, are prose: they stay as in the page. A new row gets a question mark
+there, which the tests refuse.
 """
 
 import re
@@ -18,8 +18,7 @@ import msgspec
 from prometheus_client.metrics import MetricWrapperBase
 from prometheus_client.metrics_core import Metric
 
-from qms.api.metrics import metric_families
-from qms.config.keys import KeyRecord
+from qms.config.api_keys import KeyRecord
 from qms.config.settings import (
     BackupSettings,
     EmbeddingSettings,
@@ -31,8 +30,9 @@ from qms.config.settings import (
     SummarizerSettings,
     User,
 )
-from qms.domain.lifecycle import RetentionLengths
-from qms.domain.limits import Limits
+from qms.http.metrics import metric_families
+from qms.memory.limits import Limits
+from qms.memory.retention import RetentionLengths
 from qms.telemetry import metrics
 
 _DOCS = Path(__file__).resolve().parent.parent / "docs"
@@ -53,10 +53,10 @@ SECTIONS: dict[str, type[msgspec.Struct]] = {
     "users.<name>": User,
     "users.<name>.keys": KeyRecord,
 }
-"""Each section of the page, and the type that it is read into."""
+"""Each section of the page, and the type of its settings."""
 
 BY_HAND = {"users.<name>": ("tier", "apiKey", "keys")}
-"""Rows of a section that has a setting which is no field: a plain key is taken in and replaced."""
+"""Sections with a setting that is not a field: a plain `apiKey` is replaced by its hash at load."""
 
 UNSAID = "?"
 
@@ -67,7 +67,7 @@ Rows = dict[str, list[str]]
 
 
 def fill_configuration(page: str) -> str:
-    """Return the page with the rows of every section as the settings have them."""
+    """Return the page with the rows of every section filled from the settings."""
     for section, kind in SECTIONS.items():
         heading = f"## `[{section}]`\n"
         before, found, below = page.partition(heading)
@@ -78,7 +78,7 @@ def fill_configuration(page: str) -> str:
 
 
 def fill_metrics(page: str) -> str:
-    """Return the page with a row for every metric that is declared."""
+    """Return the page with a row for every declared metric."""
     said = _rows(page)
     rows = []
     for family in metric_families():
@@ -86,7 +86,7 @@ def fill_metrics(page: str) -> str:
         labels = ", ".join(f"`{label}`" for label in _labels(family))
         meaning = said.get(name, [""])[-1] or UNSAID
         rows.append([f"`{name}`", family.type, labels, meaning])
-    # In the order of the page; what is new comes last.
+    # In the order of the page; new ones come last.
     order = list(said)
     rows.sort(key=lambda row: _position(order, row[0].strip("`")))
     return _TABLE.sub(lambda table: _table(_head(table[0]), rows), page, count=1)
@@ -111,14 +111,14 @@ def _setting(field: msgspec.structs.FieldInfo, said: list[str] | None) -> list[s
 
 
 def _default(field: msgspec.structs.FieldInfo, said: str) -> str:
-    # What depends on another setting is prose: "the slug", "(needed)".
+    # A default that depends on another setting is prose: "the slug", "(needed)".
     if not said.startswith("`") and said != UNSAID:
         return said
     return f"`{msgspec.json.encode(field.default).decode()}`"
 
 
 def _range(declared: Any) -> str:
-    """Return the range that a type states, or nothing."""
+    """Return the range of a type, or an empty string."""
     if declared is bool:
         return "true, false"
     if isinstance(declared, type) and issubclass(declared, StrEnum):
@@ -137,7 +137,7 @@ def _is_section(declared: Any) -> bool:
 
 
 def _labels(family: Metric) -> tuple[str, ...]:
-    """Return the labels that a metric was declared with; the library has no other way to ask."""
+    """Return the declared labels of a metric; the library has no public access to them."""
     declared = {
         getattr(one, "_name", ""): one
         for one in vars(metrics).values()

@@ -1,7 +1,7 @@
-"""Write into docs/faults.md and docs/security.md which test files stand for each id.
+"""Write the test files of each id into docs/faults.md and docs/security.md.
 
-Run it after adding or moving a test that carries a `fault` or `attack` marker; tests/house fails
-while the pages and the markers disagree.
+Run it after adding or moving a test with a `fault` or `attack` marker; tests/house fails while the
+pages and the markers disagree.
 """
 
 import ast
@@ -16,13 +16,13 @@ _ROW = re.compile(r"\| (?P<id>F?\d+) \|.*\| (?P<tests>[^|]*) \|")
 
 
 def id_of(row: str) -> str | None:
-    """Return the id that a table row is about, or None when it is no such row."""
+    """Return the id of a table row, or None for any other line."""
     found = _ROW.fullmatch(row)
     return found["id"] if found else None
 
 
 def files_by_id(marker: str, folder: Path = ROOT / "tests") -> dict[str, list[str]]:
-    """Return the test files that carry `marker`, by the id that they give it."""
+    """Return the test files with `marker`, by the id of the marker."""
     files: defaultdict[str, set[str]] = defaultdict(set)
     for path in sorted(folder.rglob("test_*.py")):
         for identity in _marked_ids(ast.parse(path.read_bytes()), marker):
@@ -31,7 +31,7 @@ def files_by_id(marker: str, folder: Path = ROOT / "tests") -> dict[str, list[st
 
 
 def fill(page: str, tests: dict[str, list[str]]) -> str:
-    """Return the page with the last column of every row naming the files of its id."""
+    """Return the page with the test files of each id in the last column of its row."""
     return "\n".join(_fill_row(row, tests) for row in page.split("\n"))
 
 

@@ -1,8 +1,8 @@
-"""Write into the usage pages what the command table, the kinds and the errors say.
+"""Write the tables of commands, kinds and errors into the usage pages.
 
-Run it after changing one of them; tests/house fails while the page and the code disagree. What it
-fills stands between a comment that names the part and a comment that ends it.
-The tools for clients of other servers have docs/drop-in.md, so that nobody else has to read them.
+Run it after changing one of them; tests/house fails while the page and the code disagree. It fills
+the parts between a comment that names the part and a comment that ends it.
+The tools for clients of other servers have their own page, docs/drop-in.md.
 """
 
 import json
@@ -11,14 +11,14 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
 
+from qms.app.table import TABLE
+from qms.commands.command import Command
 from qms.config.settings import DROP_IN_TOOLSETS
-from qms.domain.bodies import BODY_TYPES, MAIN_FIELDS
-from qms.domain.errors import QmsError
-from qms.service.calls import Command
-from qms.service.table import TABLE
+from qms.memory.bodies import BODY_TYPES, MAIN_FIELDS
+from qms.memory.errors import QmsError
 
 _DOCS = Path(__file__).resolve().parent.parent / "docs"
-PAGES = (_DOCS / "agent-usage.md", _DOCS / "drop-in.md")
+PAGES = (_DOCS / "agent-usage.md", _DOCS / "drop-in.md", _DOCS / "administration.md")
 
 _PART = re.compile(r"(<!-- (\w+): written by [^>]*-->\n).*?(<!-- end -->)", re.DOTALL)
 
@@ -26,7 +26,7 @@ _ADVICE = {
     "invalidInput": "correct the field that `details.field` names",
     "notAuthenticated": "the key is missing or ended: tell the user",
     "notAllowed": "your tier is too low: leave the field out, or ask the user",
-    "notFound": "check the id; a closed project looks the same",
+    "notFound": "check the id; a closed project looks the same; `details.toolset` is not allowed",
     "conflict": "read the entry again, then repeat the change",
     "tooLarge": "send less at once; a full project needs the user",
     "rateLimited": "wait as long as `Retry-After` says",
@@ -38,8 +38,13 @@ _ADVICE = {
 
 
 def fill(page: str) -> str:
-    """Return the page with every part as the code has it."""
-    parts: dict[str, Callable[[], str]] = {"kinds": kinds, "errors": errors, "commands": commands}
+    """Return the page with every part filled from the code."""
+    parts: dict[str, Callable[[], str]] = {
+        "kinds": kinds,
+        "errors": errors,
+        "commands": commands,
+        "care": care,
+    }
     parts |= {one.value: partial(_toolset, one.value) for one in DROP_IN_TOOLSETS}
     return _PART.sub(lambda found: f"{found[1]}{parts[found[2]]()}\n{found[3]}", page)
 
@@ -64,11 +69,28 @@ def errors() -> str:
 
 
 def commands() -> str:
-    """Return the tables of commands, one a toolset."""
+    """Return the tables of commands, one for each toolset."""
     toolsets = dict.fromkeys(
-        command.toolset for command in TABLE if command.toolset not in DROP_IN_TOOLSETS
+        command.toolset
+        for command in TABLE
+        if command.toolset is not None and command.toolset not in DROP_IN_TOOLSETS
     )
     return "\n\n".join(f"### {name}\n\n{_toolset(name)}" for name in toolsets)
+
+
+def care() -> str:
+    """Return the table of commands that maintain a store."""
+    rows = [
+        (
+            f"`{row.care_route.method} {row.care_route.path}`",
+            f"`{row.name}`",
+            row.least.label,
+            row.help,
+        )
+        for row in TABLE
+        if row.care
+    ]
+    return _table(("route", "command", "tier", "what it does"), rows)
 
 
 def _toolset(name: str) -> str:

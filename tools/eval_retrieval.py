@@ -1,7 +1,7 @@
-"""Score a server, over HTTP, on questions whose answers are known.
+"""Score a server, over HTTP, on questions with known answers.
 
-Every store of a set goes into a project of its own. With --serve, servers are started for it and
-thrown away; a server of yours needs the projects PREFIX-1, PREFIX-2 and so on, empty.
+Every store of a set goes into its own project. With --serve, servers are started for it and
+deleted afterwards; your own server needs the empty projects PREFIX-1, PREFIX-2 and so on.
 
 Example: python tools/eval_retrieval.py SETS/a.jsonl.gz SETS/b.jsonl.gz --serve
 """
@@ -19,7 +19,7 @@ from tools.benchmarks.retrieval_keyword import keyword_answers
 from tools.benchmarks.retrieval_scores import Row, parts_of, rows_of, table
 from tools.benchmarks.retrieval_served import Guest, Host, NotEmptyError
 from tools.benchmarks.retrieval_sets import MemorySet, read_sets, set_files
-from tools.benchmarks.served import NoServerError
+from tools.benchmarks.server_process import NoServerError
 
 
 @click.command(help=__doc__)
@@ -29,18 +29,18 @@ from tools.benchmarks.served import NoServerError
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
     help="LongMemEval's small cleaned file; its sha256 is checked.",
 )
-@click.option("--serve", is_flag=True, help="Start servers and throw them away.")
+@click.option("--serve", is_flag=True, help="Start servers and delete them afterwards.")
 @click.option(
-    "--root", type=click.Path(path_type=Path), help="With --serve: keep the roots for next time."
+    "--root", type=click.Path(path_type=Path), help="With --serve: keep the roots for later runs."
 )
-@click.option("--url", help="A server that runs, e.g. http://127.0.0.1:5080.")
+@click.option("--url", help="A running server, e.g. http://127.0.0.1:5080.")
 @click.option("--key", envvar="QMS_KEY", help="An admin's or writer's key for it.")
-@click.option("--prefix", default="scored", help="How the projects' names begin.")
+@click.option("--prefix", default="scored", help="The prefix of the projects' names.")
 @click.option(
     "--times",
     type=click.Choice(Times, case_sensitive=False),
     default=Times.TITLE,
-    help="Where the time of a turn goes.",
+    help="Which field gets the time of a turn.",
 )
 @click.option("--without-plain", is_flag=True, help="Leave out the rows without conversations.")
 @click.option("--markdown", is_flag=True, help="Print the table for a page.")

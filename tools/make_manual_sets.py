@@ -1,7 +1,7 @@
-"""Make memory sets of the manual pages of this machine: another domain, other languages.
+"""Make memory sets from the manual pages of this machine, for another domain and other languages.
 
-A memory is the beginning of what a page says after its name and synopsis; the question is the line
-that describes the program there, and only that page answers it. For tools/eval_retrieval.py.
+A memory is the beginning of a page's text after its name and synopsis; the question is the line
+that describes the program, and only that page answers it. For tools/eval_retrieval.py.
 
 Example: python tools/make_manual_sets.py /tmp/sets --language de --language fr
 """
@@ -47,7 +47,7 @@ def main(target: Path, languages: tuple[str, ...], manuals: Path) -> None:
 
 
 def manual_set(folder: Path, language: str) -> MemorySet:
-    """Return some of the pages below a folder as memories, each with its question."""
+    """Return a sample of the pages below a folder as memories, each with its question."""
     pages: dict[str, str] = {}
     for question, text in _pages(folder):
         pages.setdefault(question, text)
@@ -63,7 +63,7 @@ def manual_set(folder: Path, language: str) -> MemorySet:
 
 
 def _pages(folder: Path) -> Iterator[tuple[str, str]]:
-    """Yield what describes each page in a line, and the text below."""
+    """Yield the one-line description and the text of each page."""
     for section in SECTIONS:
         for path in sorted((folder / section).glob("*")):
             found = _page(_source(path))
@@ -90,7 +90,7 @@ def _page(source: str) -> tuple[str, str] | None:
 
 
 def _plain(roff: str) -> str:
-    """Return the words of a piece of a page, without what only sets them."""
+    """Return the words of a part of a page, without formatting."""
     roff = _FONT.sub("", roff)
     for written, meant in (("\\-", "-"), ("\\(aq", "'"), ("\\&", ""), ("\\e", "\\")):
         roff = roff.replace(written, meant)

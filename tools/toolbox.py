@@ -1,7 +1,7 @@
-"""Prepare the programs of others that tests run against the server, outside of the checkout.
+"""Install the third-party programs that tests run against the server, outside of the checkout.
 
-Each is installed by name and version into a folder of its own under the user's cache, or under
-QMS_TOOLBOX, and stays there for the next run: `python tools/toolbox.py`, or with the names of some.
+Each is installed by name and version into its own folder under the user's cache, or under
+QMS_TOOLBOX, and stays there for later runs: `python tools/toolbox.py [NAME]...`.
 """
 
 import os
@@ -15,7 +15,7 @@ import msgspec
 import platformdirs
 
 READY = "ready"
-"""A file of this name stands in the folder of a tool that was installed to its end."""
+"""The marker file in the folder of a tool whose installation is complete."""
 
 
 class PythonTool(msgspec.Struct, frozen=True):
@@ -23,9 +23,11 @@ class PythonTool(msgspec.Struct, frozen=True):
 
     package: str
     interpreter: str = ""
-    """The Python of the environment, where another one would not do."""
+    """The required Python version, if only one works."""
     least: tuple[int, int] | None = None
-    """The oldest Python that would do, where the one that installs may be older."""
+    """The oldest Python that works, if the installing one may be older."""
+    others: tuple[str, ...] = ()
+    """Packages that are installed beside it."""
 
     @property
     def program(self) -> str:
@@ -34,10 +36,11 @@ class PythonTool(msgspec.Struct, frozen=True):
 
 
 class NodeTool(msgspec.Struct, frozen=True):
-    """A package of npm; its program is a script for node."""
+    """A package of npm; its program is a script for node, or one that runs by itself."""
 
     package: str
     program: str
+    needs_node: bool = True
 
 
 Tool = PythonTool | NodeTool
@@ -57,14 +60,39 @@ TOOLS: dict[str, Tool] = {
         "node_modules/@modelcontextprotocol/server-memory/dist/index.js",
     ),
     "axe": NodeTool("axe-core@4.14.0", "node_modules/axe-core/axe.min.js"),
+    "typescript-sdk": NodeTool(
+        "@modelcontextprotocol/sdk@1.32.2",
+        "node_modules/@modelcontextprotocol/sdk/dist/esm/client/index.js",
+    ),
     "mcp-2.3": PythonTool("mcp==2.3.0"),
     "mcp-1.30": PythonTool("mcp==1.30.0"),
     "fastmcp-4": PythonTool("fastmcp==4.0.11"),
+    "converters": PythonTool(
+        "openai-agents==0.24.0",
+        others=(
+            "google-genai==3.3.0",
+            "langchain-openai==1.7.3",
+            "llama-index-tools-mcp==0.6.0",
+            "pydantic-ai-slim[openai,google]==2.66.0",
+        ),
+    ),
+    "mcpb": NodeTool("@anthropic-ai/mcpb@2.1.2", "node_modules/@anthropic-ai/mcpb/dist/cli/cli.js"),
 }
+CLIENTS: dict[str, Tool] = {
+    "claude": NodeTool(
+        "@anthropic-ai/claude-code@2.1.326", "node_modules/.bin/claude", needs_node=False
+    ),
+    "codex": NodeTool("@openai/codex@0.169.0", "node_modules/@openai/codex/bin/codex.js"),
+    "gemini": NodeTool(
+        "@google/gemini-cli@0.61.0", "node_modules/@google/gemini-cli/bundle/gemini.js"
+    ),
+    "opencode": NodeTool("opencode-ai@1.18.33", "node_modules/.bin/opencode", needs_node=False),
+}
+"""Client programs, for the long tests only; more than a gigabyte, so installed by name."""
 AUDITORS: dict[str, Tool] = {
     "lighthouse": NodeTool("lighthouse@12.8.2", "node_modules/lighthouse/cli/index.js"),
 }
-"""For the long tests of the admin page only, and installed when asked for."""
+"""For the long tests of the admin page only; installed by name."""
 PEERS: dict[str, Tool] = {
     "server-memory": NodeTool(
         "@modelcontextprotocol/server-memory@2026.8.31",
@@ -74,14 +102,15 @@ PEERS: dict[str, Tool] = {
     "mcp-memory-service": PythonTool("mcp-memory-service==12.2.0", "/usr/bin/python3"),
     "basic-memory": PythonTool("basic-memory==0.23.2", least=(3, 12)),
 }
-"""Other memory servers, for `tools/bench.py peers` only: large, and installed when asked for."""
+"""Other memory servers, for `tools/bench.py peers` only; large, so installed by name."""
 
-_ALL = TOOLS | AUDITORS | PEERS
+ON_REQUEST = AUDITORS | CLIENTS | PEERS
+_ALL = TOOLS | ON_REQUEST
 _MINORS = 20
 
 
 def folder_of(name: str) -> Path:
-    """Return where a tool is, or will be: another version has another folder."""
+    """Return the folder of a tool; each version has its own."""
     given = os.environ.get("QMS_TOOLBOX")
     base = Path(given) if given else platformdirs.user_cache_path("quick-memory-server") / "toolbox"
     version = _ALL[name].package.rpartition("@")[2].rpartition("==")[2]
@@ -89,29 +118,29 @@ def folder_of(name: str) -> Path:
 
 
 def command_of(name: str) -> list[str] | None:
-    """Return how a tool is run, or None when it is not installed."""
+    """Return the command of a tool, or None if it is not installed."""
     tool, folder = _ALL[name], folder_of(name)
     if not (folder / READY).exists():
         return None
     program = str(folder / tool.program)
-    if isinstance(tool, PythonTool):
+    if isinstance(tool, PythonTool) or not tool.needs_node:
         return [program]
     node = node_program("node")
     return None if node is None else [node, program]
 
 
 def node_program(name: str) -> str | None:
-    """Return node itself, or another program that came with it."""
+    """Return node, or another program that is installed with it."""
     folder = folder_of(NODE)
     interpreter = folder / TOOLS[NODE].program
     return str(interpreter.parent / name) if (folder / READY).exists() else None
 
 
 def install(name: str) -> None:
-    """Install a tool unless it is there.
+    """Install a tool unless it is installed.
 
     Raises:
-        subprocess.CalledProcessError: it cannot be had.
+        subprocess.CalledProcessError: it cannot be installed.
     """
     folder, tool = folder_of(name), _ALL[name]
     if (folder / READY).exists():
@@ -123,7 +152,7 @@ def install(name: str) -> None:
             python = interpreter_for(tool)
             chosen = ("-p", python) if python else ()
             _run("uv", "venv", "-q", "--allow-existing", *chosen, str(folder))
-            _run("uv", "pip", "install", "-q", "-p", str(folder), package)
+            _run("uv", "pip", "install", "-q", "-p", str(folder), package, *tool.others)
         case NodeTool(package):
             npm = node_program("npm")
             assert npm is not None, "node is installed before what runs on it"
@@ -134,7 +163,7 @@ def install(name: str) -> None:
 
 
 def interpreter_for(tool: PythonTool) -> str:
-    """Return the Python that a tool is installed for, or what uv has to look for; or nothing."""
+    """Return the Python for a tool: a path, a version for uv to find, or an empty string."""
     if tool.interpreter or tool.least is None:
         return tool.interpreter
     found = next((path for path in _pythons() if _version_of(path) >= tool.least), None)
@@ -142,7 +171,7 @@ def interpreter_for(tool: PythonTool) -> str:
 
 
 def _pythons() -> Iterator[str]:
-    """Yield what may be a Python, the oldest first: packages are built for it before newer ones."""
+    """Yield candidate Pythons, the oldest first: packages support it before newer ones."""
     yield sys.executable
     for minor in range(_MINORS):
         if found := shutil.which(f"python3.{minor}"):
@@ -152,7 +181,7 @@ def _pythons() -> Iterator[str]:
 
 
 def _version_of(python: str) -> tuple[int, ...]:
-    """Return the version that a Python says it is; (0,) when it does not run."""
+    """Return the version of a Python; (0,) if it does not run."""
     asked = [python, "-c", "import sys; print(*sys.version_info[:2])"]
     said = subprocess.run(
         asked, check=False, capture_output=True, encoding="utf-8", stdin=subprocess.DEVNULL

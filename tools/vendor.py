@@ -1,8 +1,8 @@
-"""Fetch what the admin page is made of into `spa/vendor`: `python tools/vendor.py`.
+"""Download the libraries of the admin page into `spa/vendor`: `python tools/vendor.py`.
 
-Packages come from npm at the versions below, are made into one file each, and are committed, so
-that neither the server nor whoever installs it needs the network. `spa/vendor/manifest.json` says
-of every file what is in it, under which licence, and its sha256; a test compares them.
+Packages come from npm at the versions below, are bundled into one file each, and are committed, so
+that neither the server nor its installation needs the network. `spa/vendor/manifest.json` lists
+the packages, licence and sha256 of every file; a test compares them.
 """
 
 import hashlib
@@ -80,7 +80,7 @@ trash3 upload x-lg
 
 
 class Made(msgspec.Struct, frozen=True):
-    """One file of the folder: what it is made of, and how."""
+    """One file of the folder: its packages, and how it is built."""
 
     name: str
     packages: tuple[str, ...]
@@ -88,7 +88,7 @@ class Made(msgspec.Struct, frozen=True):
 
 
 class Listed(msgspec.Struct, frozen=True):
-    """A file as the manifest lists it."""
+    """An entry of the manifest."""
 
     file: str
     packages: list[str]
@@ -97,7 +97,7 @@ class Listed(msgspec.Struct, frozen=True):
 
 
 def copied(path: str) -> Callable[[Path], str]:
-    """Return the maker of a file that is taken as it is, without the address of its source map."""
+    """Return a function that copies a file, without the URL of its source map."""
 
     def make(modules: Path) -> str:
         text = (modules / path).read_text(encoding="utf-8")
@@ -107,7 +107,7 @@ def copied(path: str) -> Callable[[Path], str]:
 
 
 def bundled(entry: str) -> Callable[[Path], str]:
-    """Return the maker of one module out of several packages."""
+    """Return a function that bundles several packages into one module."""
 
     def make(modules: Path) -> str:
         options = ("--bundle", "--format=esm", "--minify", "--target=es2022", "--charset=utf8")
@@ -215,7 +215,7 @@ def _node(modules: Path, script: str, *arguments: str, given: str) -> str:
     node = node_program("node")
     assert node is not None
     program = modules / script
-    # esbuild puts its native program in the place of the script.
+    # esbuild replaces its script by a native program.
     command = [str(program)] if program.read_bytes()[:2] != b"#!" else [node, str(program)]
     done = subprocess.run(
         [*command, *arguments],

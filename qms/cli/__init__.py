@@ -1,1 +1,1 @@
-"""Arguments in, text or JSON out, exit code."""
+"""Command line programs `memoryctl` and `qms`."""

@@ -1,4 +1,4 @@
-"""The command line: options that every verb takes, verbs in any place, and near misses named."""
+"""Parses the command line: options of every verb, options before the verb, and typos."""
 
 import difflib
 import sys
@@ -9,13 +9,24 @@ from typing import Any
 import click
 
 from qms.cli.target import Asked
-from qms.codec.lines import read_strictly
-from qms.domain.errors import InvalidInputError, invalid
-from qms.domain.limits import DEFAULT_LIMITS
+from qms.memory.errors import InvalidInputError, invalid
+from qms.memory.limits import DEFAULT_LIMITS
+from qms.memory.lines import read_strictly
 
 PROGRAM = "memoryctl"
+COMPLETE_VARIABLE = "_MEMORYCTL_COMPLETE"
+"""Set by the completion script of a shell, when it asks what can follow."""
 
 _HELP = ("-h", "--help")
+_NO_VALUE = dict.fromkeys((*_HELP, "--version"), False)
+
+_SHARED_OPTIONS = (
+    click.option("--url", metavar="URL", help="Server to work on [QMS_URL]."),
+    click.option("--key", metavar="KEY", help="API key of the server; safer in [QMS_KEY]."),
+    click.option("--root", metavar="DIR", help="Root to work on [QMS_ROOT]."),
+    click.option("--project", metavar="SLUG", help="Project [guessed from this folder]."),
+    click.option("--json", "as_json", is_flag=True, help="Print the answer of the API."),
+)
 
 
 class Verb(click.Command):
@@ -36,7 +47,7 @@ class Verb(click.Command):
 
 
 def shared_options(function: Callable[..., None]) -> Callable[..., None]:
-    """Give a verb the options that all of them take; it gets them as one `Asked` value."""
+    """Add the options that every verb takes; the verb gets them as one `Asked` value."""
 
     @wraps(function)
     def run(
@@ -49,28 +60,28 @@ def shared_options(function: Callable[..., None]) -> Callable[..., None]:
         **kwargs: Any,
     ) -> None:
         verb = click.get_current_context().command_path.removeprefix(f"{PROGRAM} ")
-        asked = Asked(verb=verb, url=url, key=key, root=root, project=project, as_json=as_json)
+        asked = Asked(
+            verb=verb,
+            url=url,
+            key=key,
+            root=root,
+            project=project,
+            as_json=as_json,
+            is_trial=bool(kwargs.get("dry_run")),
+        )
         function(asked, *args, **kwargs)
 
-    options = (
-        click.option("--url", metavar="URL", help="Work on this server [QMS_URL]."),
-        click.option("--key", metavar="KEY", help="The key for the server; safer in [QMS_KEY]."),
-        click.option("--root", metavar="DIR", help="Work on this root [QMS_ROOT]."),
-        click.option("--project", metavar="SLUG", help="Which project; else guessed."),
-        click.option("--json", "as_json", is_flag=True, help="Print what the API answers."),
-    )
-    for option in reversed(options):
+    for option in reversed(_SHARED_OPTIONS):
         run = option(run)
     return run
 
 
 def verb_first(argv: Sequence[str], program: click.Group) -> list[str]:
-    """Return the arguments with the verb before all options, wherever it stood.
+    """Return the arguments with the verb moved before all options.
 
     Raises:
-        UsageError: there is no verb, or what stands in its place is none.
+        UsageError: the verb is missing or unknown.
     """
-    takes_value = dict(_options(program))
     command: click.Command = program
     verbs: list[str] = []
     options: list[str] = []
@@ -82,10 +93,8 @@ def verb_first(argv: Sequence[str], program: click.Group) -> list[str]:
             verbs.append(word)
             continue
         name, equals, _ = word.partition("=")
-        if name not in takes_value:
-            raise _refused("option", name, takes_value, " ".join([PROGRAM, *verbs]))
         options.append(word)
-        if takes_value[name] and not equals and rest:
+        if _takes_value(name, verbs, program) and not equals and rest:
             options.append(rest.pop(0))
     if isinstance(command, click.Group):
         return [*verbs, _without_verb(command, verbs, options)]
@@ -93,7 +102,7 @@ def verb_first(argv: Sequence[str], program: click.Group) -> list[str]:
 
 
 def refused_option(error: click.NoSuchOption) -> click.UsageError:
-    """Return the refusal of an option that the verb does not have, with the nearest that it has."""
+    """Return the error for an unknown option, with the closest known one."""
     names: list[str] = []
     path = PROGRAM
     if error.ctx is not None:
@@ -103,7 +112,7 @@ def refused_option(error: click.NoSuchOption) -> click.UsageError:
 
 
 def read_text(given: str, field: str) -> str:
-    """Return the text of an argument; `-` stands for standard input.
+    """Return the text of an argument; `-` reads standard input.
 
     Raises:
         InvalidInputError: it is empty, or not UTF-8.
@@ -116,10 +125,10 @@ def read_text(given: str, field: str) -> str:
 
 
 def read_object(given: str, field: str) -> dict[str, Any]:
-    """Return the JSON object of an argument; `-` stands for standard input.
+    """Return the JSON object of an argument; `-` reads standard input.
 
     Raises:
-        InvalidInputError: it is not one.
+        InvalidInputError: it is no JSON object.
     """
     value = read_json(read_text(given, field).encode("utf-8", "surrogatepass"), field)
     if not isinstance(value, dict):
@@ -128,10 +137,10 @@ def read_object(given: str, field: str) -> dict[str, Any]:
 
 
 def read_json(data: bytes, field: str) -> Any:
-    """Return the JSON value of a text that a person wrote.
+    """Parse JSON that a person wrote.
 
     Raises:
-        InvalidInputError: it is none; the message names the field.
+        InvalidInputError: it is not valid; the message names the field.
     """
     try:
         return read_strictly(data, DEFAULT_LIMITS)
@@ -141,7 +150,7 @@ def read_json(data: bytes, field: str) -> Any:
 
 
 def read_pairs(given: Iterable[str], field: str) -> dict[str, Any]:
-    """Return `KEY=VALUE` arguments as an object; a value that is JSON is taken as such.
+    """Return `KEY=VALUE` arguments as an object; a value that is valid JSON is decoded.
 
     Raises:
         InvalidInputError: one has no key.
@@ -159,7 +168,7 @@ def read_pairs(given: Iterable[str], field: str) -> dict[str, Any]:
 
 
 def leaves(group: click.Group, path: str = PROGRAM) -> Iterator[tuple[str, click.Command]]:
-    """Yield every verb with the words that call it."""
+    """Yield every verb with its full command path."""
     for name, command in group.commands.items():
         if isinstance(command, click.Group):
             yield from leaves(command, f"{path} {name}")
@@ -174,15 +183,30 @@ def _standard_input(field: str) -> str:
         raise invalid(field, f"standard input is not UTF-8 at byte {error.start}") from None
 
 
-def _options(program: click.Group) -> Iterator[tuple[str, bool]]:
-    """Yield every option of every verb, and whether a value follows it."""
-    for name in (*_HELP, "--version"):
-        yield name, False
-    for _, command in leaves(program):
-        for option in command.params:
-            if isinstance(option, click.Option):
-                for name in (*option.opts, *option.secondary_opts):
-                    yield name, not option.is_flag
+def _ignore(_asked: Asked) -> None:
+    """Do nothing; the options around it are read."""
+
+
+def _takes_value(name: str, verbs: list[str], program: click.Group) -> bool:
+    """Return whether a value follows an option that stands before its verb."""
+    known = _NO_VALUE | _values_of(click.command(shared_options(_ignore)).params)
+    if name not in known:
+        # An option of a verb that is not known yet: all of them are imported.
+        for _, command in leaves(program):
+            known |= _values_of(command.params)
+    if name not in known:
+        raise _refused("option", name, known, " ".join([PROGRAM, *verbs]))
+    return known[name]
+
+
+def _values_of(parameters: Iterable[click.Parameter]) -> dict[str, bool]:
+    """Return the options among parameters, and whether a value follows each."""
+    return {
+        name: not option.is_flag
+        for option in parameters
+        if isinstance(option, click.Option)
+        for name in (*option.opts, *option.secondary_opts)
+    }
 
 
 def _subcommand(group: click.Group, word: str, verbs: list[str]) -> click.Command:
@@ -198,7 +222,7 @@ def _without_verb(group: click.Group, verbs: list[str], options: list[str]) -> s
         return "--help"
     path = " ".join([PROGRAM, *verbs])
     error = click.UsageError(f"{path} needs one of {', '.join(group.commands)}")
-    error.add_note(f"`{path} --help` says what they do")
+    error.add_note(f"see `{path} --help`")
     raise error
 
 

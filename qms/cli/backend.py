@@ -1,41 +1,47 @@
-"""What memoryctl works on, behind one door: a running server, or the files of a stopped one."""
+"""`Backend`: the interface of a running server (`Remote`) and of a root's files (`Local`)."""
 
 from typing import Any, Protocol
 
 
 class Backend(Protocol):
-    """Either of the two; `close` gives back what it holds."""
+    """Runs commands on a server or on files; `close` releases what it holds."""
 
     place: str
-    """What it is, for people: a server and its address, or files and their folder."""
+    """What messages call it: a server and its address, or files and their folder."""
 
     keeps_cursors: bool
-    """Whether a cursor that it gives is still good for the next command."""
+    """Whether a cursor is still valid in the next command."""
+
+    makes_vectors: bool
+    """Whether it continues to embed entries after the command has ended."""
 
     def send(self, project: str, command: str, body: bytes) -> Any:
-        """Run one command of the table on a JSON request and return the JSON object it answers.
+        """Run a project command on a JSON request and return its answer as a JSON object.
 
         An answer in another format than JSON is returned as its text.
 
         Raises:
-            QmsError: what the command fails with, the same on both.
+            QmsError: the command failed; both backends raise the same error.
         """
 
     def administer(self, command: str, arguments: dict[str, Any]) -> Any:
-        """Run one command of the administration and return the JSON object it answers.
+        """Run an administration command and return its answer as a JSON object.
 
         Raises:
-            QmsError: what the command fails with, the same on both.
+            QmsError: the command failed; both backends raise the same error.
         """
+
+    def is_administration(self, command: str) -> bool:
+        """Return whether a command administers the server, and is not one of a project."""
 
     def projects(self) -> list[str]:
         """Return the projects that the caller may see."""
 
     def load(self) -> None:
-        """Have every store opened that can be; one that cannot is what health says of it."""
+        """Open every store; health reports those that cannot be opened."""
 
     def work_on(self) -> None:
-        """Have what commands leave to be done in the background done from now on."""
+        """Start the background work that commands leave, such as embedding."""
 
     def close(self) -> None:
-        """Give back what is held."""
+        """Release connections, files and locks."""

@@ -1,4 +1,4 @@
-"""`memoryctl backup` and `memoryctl backups`: make backups, trust them, go back to them."""
+"""`memoryctl backup` and `backups`: create, list, verify, restore and prune backups."""
 
 import time
 from datetime import datetime
@@ -8,12 +8,13 @@ import click
 
 from qms.cli import output
 from qms.cli.arguments import Verb, shared_options
-from qms.cli.moments import moment_option, wire_text
+from qms.cli.calls import Columns, calls
+from qms.cli.confirm import is_wanted, removal_options
+from qms.cli.instants import moment_option, wire_text
 from qms.cli.progress import Progress
-from qms.cli.removing import is_wanted, removal_options
 from qms.cli.target import Asked, Session, open_session
-from qms.domain.errors import NotFoundError, invalid
-from qms.upkeep.backups import PRE_RESTORE
+from qms.cli.wire import PRE_RESTORE
+from qms.memory.errors import NotFoundError, invalid
 
 _FAILED = 1
 _LATEST = "latest"
@@ -23,17 +24,30 @@ _UNDER_WAY = ("queued", "running")
 
 Item = dict[str, Any]
 
+_BACKUPS = Columns(
+    {
+        "PROJECT": "project",
+        "ID": "id",
+        "MODE": "mode",
+        "ENTRIES": "entries",
+        "BYTES": "bytes",
+        "PROBLEM": "problem",
+    },
+    flexible=5,
+    empty="no backups yet",
+)
+
 
 @click.command(cls=Verb, example="memoryctl backup default --mode full --wait")
-@click.option("--all", "everything", is_flag=True, help="Of all projects.")
-@click.option("--mode", type=_MODES, default="differential", show_default=True, help="How much.")
-@click.option("--wait", is_flag=True, help="Until it is made.")
+@click.option("--all", "everything", is_flag=True, help="Back up all projects.")
+@click.option("--mode", type=_MODES, default="differential", show_default=True, help="Mode.")
+@click.option("--wait", is_flag=True, help="Wait until the backup is finished.")
 @click.argument("named", metavar="[PROJECT]", required=False)
 @shared_options
 def backup(asked: Asked, named: str | None, everything: bool, mode: str, wait: bool) -> None:
-    """Make a backup; the first of a project is full, whatever is asked for."""
+    """Create a backup; the first one of a project is always full."""
     if everything and named is not None:
-        raise invalid("all", f"means all projects: name {named}, or none")
+        raise invalid("all", f"cannot be combined with a project: leave out {named} or --all")
     with open_session(asked) as session:
         project = None if everything else named or session.project
         answer = session.administer("orderBackups", project=project, mode=mode)
@@ -56,19 +70,10 @@ def backups() -> None:
 
 
 @backups.command("list", cls=Verb, example="memoryctl backups list --project default")
-@shared_options
-def list_backups(asked: Asked) -> None:
-    """List backups, oldest first, of one project or of all."""
-    with open_session(asked) as session:
-        answer = session.administer("listBackups", project=asked.project)
-    if asked.as_json:
-        output.answer(answer)
-        return
-    if answer["items"]:
-        head = ("PROJECT", "ID", "MODE", "ENTRIES", "BYTES", "PROBLEM")
-        output.table(head, [_row(item) for item in answer["items"]], flexible=5)
-    else:
-        output.note("there are no backups")
+@calls("listBackups", takes_project=True)
+def list_backups(answer: Item) -> None:
+    """List the backups of one project or of all, oldest first."""
+    _BACKUPS(answer)
     for job in answer["jobs"]:
         if job["state"] in _UNDER_WAY:
             output.note(f"{job['project']}: {job['id']}: {_state(job)}")
@@ -80,7 +85,7 @@ def list_backups(asked: Asked) -> None:
 @click.argument("ids", metavar="[ID]...", nargs=-1)
 @shared_options
 def verify(asked: Asked, ids: tuple[str, ...]) -> None:
-    """Rebuild stores from backups in a scratch folder and compare; exit code 1 when one is bad."""
+    """Rebuild stores from backups in a temporary folder and compare; exit code 1 if one is bad."""
     with open_session(asked) as session:
         found = session.administer("listBackups", project=asked.project)["items"]
         wanted = [item for item in found if not ids or item["id"] in ids]
@@ -98,8 +103,8 @@ def verify(asked: Asked, ids: tuple[str, ...]) -> None:
 
 
 @backups.command(cls=Verb, example="memoryctl backups restore default --at 2h --dry-run")
-@click.option("--id", "backup_id", metavar="ID|latest", help="To this backup, or the latest.")
-@moment_option("--at", "at", is_past=True, help="To this moment; 2h means hours ago.")
+@click.option("--id", "backup_id", metavar="ID|latest", help="Restore this backup, or the latest.")
+@moment_option("--at", "at", is_past=True, help="Restore this point in time; 2h is 2 hours ago.")
 @removal_options
 @click.argument("named", metavar="[PROJECT]", required=False)
 @shared_options
@@ -111,9 +116,9 @@ def restore(
     dry_run: bool,
     yes: bool,
 ) -> None:
-    """Bring a project back to a backup or a moment; what is there is kept as a backup."""
+    """Restore a project to a backup or a point in time; its current state becomes a backup."""
     if (backup_id is None) == (at is None):
-        raise invalid("id", "is required, or --at with a moment in its place")
+        raise invalid("id", "pass either --id or --at")
     with open_session(asked) as session:
         slug = named or session.project
         if backup_id == _LATEST:
@@ -126,17 +131,17 @@ def restore(
             answer = session.administer(
                 "restoreBackup", project=slug, ifVersion=trial["version"], **target
             )
-            output.note(f"restored; what was there is kept as {answer['keptAs']}")
+            output.note(f"restored; the previous state is backup {answer['keptAs']}")
     if asked.as_json:
         output.answer(answer)
 
 
 @backups.command(cls=Verb, example="memoryctl backups prune --keep 7 --dry-run")
-@click.option("--keep", type=click.IntRange(1, 10_000), help="How many; else as configured.")
+@click.option("--keep", type=click.IntRange(1, 10_000), help="Number to keep [as configured].")
 @removal_options
 @shared_options
 def prune(asked: Asked, keep: int | None, dry_run: bool, yes: bool) -> None:
-    """Take backups away that are beyond retention and that no other needs."""
+    """Delete backups beyond retention that no other backup needs."""
     wanted = {"project": asked.project, "keep": keep}
     with open_session(asked) as session:
         answer = session.administer("pruneBackups", dryRun=True, **wanted)
@@ -146,7 +151,7 @@ def prune(asked: Asked, keep: int | None, dry_run: bool, yes: bool) -> None:
                 output.note(f"{slug} {backup_id}")
         if not count:
             answer = {**answer, "dryRun": dry_run}
-        elif is_wanted(f"remove {count} backups", dry_run=dry_run, yes=yes):
+        elif is_wanted(f"delete {count} backups", dry_run=dry_run, yes=yes):
             answer = session.administer("pruneBackups", **wanted)
     if asked.as_json:
         output.answer(answer)
@@ -155,7 +160,7 @@ def prune(asked: Asked, keep: int | None, dry_run: bool, yes: bool) -> None:
 
 
 def _awaited(session: Session, ordered: list[Item]) -> list[Item]:
-    """Show how far backups are until all of them are made or have failed."""
+    """Show the progress of backups until all of them are done or have failed."""
     progress = Progress()
     try:
         while True:
@@ -172,7 +177,7 @@ def _awaited(session: Session, ordered: list[Item]) -> list[Item]:
 
 
 def _present(ordered: Item, listed: Item) -> Item:
-    """Return what became of a job; of one that the server has forgotten, its backup tells."""
+    """Return the state of a job; one that the server no longer lists is found by its backup."""
 
     def is_it(one: Item) -> bool:
         return bool(one["project"] == ordered["project"] and one["id"] == ordered["id"])
@@ -182,17 +187,17 @@ def _present(ordered: Item, listed: Item) -> Item:
         return job
     if (made := next(filter(is_it, listed["items"]), None)) is not None and not made["problem"]:
         return {**ordered, "state": "done", "mode": made["mode"]}
-    return {**ordered, "state": "failed", "reason": "the server does not know of it any more"}
+    return {**ordered, "state": "failed", "reason": "the server no longer lists it"}
 
 
 def _latest(session: Session, slug: str) -> str:
-    """Return the last backup that somebody, or the clock, asked for."""
+    """Return the newest backup that was ordered or scheduled."""
     found = session.administer("listBackups", project=slug)["items"]
     made = [
         one["id"] for one in found if not one["problem"] and not one["id"].startswith(PRE_RESTORE)
     ]
     if not made:
-        raise NotFoundError(f"there is no backup of {slug}", project=slug)
+        raise NotFoundError(f"no backups of {slug} yet", project=slug)
     return str(made[-1])
 
 
@@ -205,17 +210,12 @@ def _state(job: Item) -> str:
     return f"{job['state']}: {job['reason']}" if job["reason"] else str(job["state"])
 
 
-def _row(item: Item) -> tuple[str, ...]:
-    shown = (item["project"], item["id"], item["mode"], item["entries"], item["bytes"])
-    return (*("" if one is None else str(one) for one in shown), item["problem"] or "")
-
-
 def _show_difference(trial: Item) -> None:
     for what in ("added", "changed", "removed"):
         ids = trial[f"{what}Ids"]
         more = " …" if len(ids) < trial[what] else ""
         output.note(f"{what}: {trial[what]} {' '.join(ids)}{more}".rstrip())
     if not trial["exact"]:
-        output.warning("not all writes up to that moment are known: this is the state before")
+        output.warning("some writes before that time are unknown: this is an earlier state")
     if trial["unreadable"]:
-        output.warning(f"{trial['unreadable']} lines are no entries and stay in the backup")
+        output.warning(f"{trial['unreadable']} unreadable lines stay in the backup only")

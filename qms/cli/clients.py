@@ -1,35 +1,39 @@
-"""The clients that memoryctl connects: where each keeps its servers, and how it writes one."""
+"""The MCP clients that memoryctl configures: their settings file and the format of a server."""
 
 import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
-from qms.cli import commented_json
-from qms.config.toml_change import put
-from qms.domain.errors import InvalidInputError
+from qms.cli import client_json, client_yaml
+from qms.memory.errors import InvalidInputError
 from qms.resources import installation_folder
 
 SERVER_NAME = "memory"
 
+TOOLSETS = "lite"
+"""The toolsets that a client asks for unless told otherwise; none: those that the project gives."""
+
 _INSTALLED = {"qms": "QuickMemoryServer.exe", "memoryctl": "tools/memoryctl.exe"}
-"""What our programs are called in an installation."""
+"""The file names of our programs in an installation."""
 
 
 class Server(msgspec.Struct, frozen=True, kw_only=True):
-    """What a client has to know of a server."""
+    """The server settings that a client needs."""
 
     url: str
     project: str
     key: str
+    toolsets: str = TOOLSETS
 
     @property
     def endpoint(self) -> str:
         """Return the address of the project for clients that speak HTTP."""
-        return f"{self.url.rstrip('/')}/mcp/{self.project}"
+        query = f"?toolsets={self.toolsets}" if self.toolsets else ""
+        return f"{self.url.rstrip('/')}/mcp/{self.project}{query}"
 
     @property
     def headers(self) -> dict[str, str]:
@@ -38,35 +42,43 @@ class Server(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Client(msgspec.Struct, frozen=True, kw_only=True):
-    """One client: its file, where in it servers stand, and where its instructions do."""
+    """One client: its settings file, the key of its servers there, and its instructions file."""
 
     title: str
     file: Callable[[], Path]
     place: str
     entry: Callable[[Server], dict[str, Any]]
     instructions: str
-    is_toml: bool = False
+    syntax: Literal["json", "toml", "yaml"] = "json"
+    name: str = SERVER_NAME
+    """What the server is called in the file."""
     has_hooks: bool = False
-    """Whether it calls programs of ours when a session begins and ends."""
+    """Whether it has hooks that run a program when a session starts and stops."""
+    asks: str = ""
+    """What the client still asks of the person after its file was written."""
 
     def written(self, server: Server, text: str = "") -> str:
-        """Return the client's file with the server in it and all else as it was.
+        """Return the client's file with the server added; the rest is unchanged.
 
         Raises:
-            InvalidInputError: the file is not what the client reads.
+            InvalidInputError: the file is not valid.
         """
-        if self.is_toml:
-            return put(text, (self.place, SERVER_NAME), self.entry(server))
+        if self.syntax == "toml":
+            from qms.config.toml_change import put  # slow to import, and for one client only
+
+            return put(text, (self.place, self.name), self.entry(server))
         try:
-            return commented_json.put(text, (self.place, SERVER_NAME), self.entry(server))
+            if self.syntax == "yaml":
+                return client_yaml.put(text, self.place, self.name, self.entry(server))
+            return client_json.put(text, (self.place, self.name), self.entry(server))
         except ValueError as error:
             raise unreadable(self.file(), error) from None
 
 
 def unreadable(path: Path, reason: ValueError) -> InvalidInputError:
-    """Return the refusal of a file that a client would not read either."""
-    error = InvalidInputError(f"{path} is not what its client reads: {reason}", field="write")
-    error.add_note("without --write what belongs there is printed, to be put in by hand")
+    """Return the error for a settings file that its client could not read either."""
+    error = InvalidInputError(f"{path} is not valid: {reason}", field="write")
+    error.add_note("run without --write to print the settings and add them by hand")
     return error
 
 
@@ -75,7 +87,7 @@ def _home(*parts: str) -> Callable[[], Path]:
 
 
 def _application_file(*parts: str) -> Callable[[], Path]:
-    """Return where the system keeps the settings of a program with windows."""
+    """Return a function that finds a file in the system's folder for application settings."""
 
     def find() -> Path:
         if sys.platform == "darwin":
@@ -89,8 +101,20 @@ def _application_file(*parts: str) -> Callable[[], Path]:
     return find
 
 
+def _config_file(*parts: str, windows: tuple[str, ...] = ()) -> Callable[[], Path]:
+    """Return a function that finds a file of a program with ~/.config on every system."""
+
+    def find() -> Path:
+        if sys.platform == "win32" and windows:
+            return _application_file(*windows)()
+        base = os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config"
+        return Path(base).joinpath(*parts)
+
+    return find
+
+
 def claude_folder() -> Path | None:
-    """Return where Claude Code was told to keep all of its files."""
+    """Return the folder that CLAUDE_CONFIG_DIR names, if it is set."""
     folder = os.environ.get("CLAUDE_CONFIG_DIR")
     return Path(folder) if folder else None
 
@@ -108,13 +132,45 @@ def _typed(server: Server) -> dict[str, Any]:
 
 
 def _bridged(server: Server) -> dict[str, Any]:
-    """Return a program to start, for a client that speaks over standard input and output only."""
+    """Return the settings for a client that supports stdio only: the bridge to start."""
     arguments = ["bridge", "--url", server.url, "--project", server.project]
+    if server.toolsets:
+        arguments += ["--toolsets", server.toolsets]
     return {"command": installed_program("qms"), "args": arguments, "env": {"QMS_KEY": server.key}}
 
 
+def _remote(server: Server) -> dict[str, Any]:
+    # Without `oauth` off, opencode looks for a sign-in page before it sends the key.
+    return {
+        "type": "remote",
+        "url": server.endpoint,
+        "headers": server.headers,
+        "enabled": True,
+        "oauth": False,
+    }
+
+
+def _extension(server: Server) -> dict[str, Any]:
+    """Return the settings of a Goose extension."""
+    return {
+        "enabled": True,
+        "type": "streamable_http",
+        "name": GOOSE_NAME,
+        "description": "Memory that outlives a conversation",
+        "uri": server.endpoint,
+        "headers": server.headers,
+        "envs": {},
+        "env_keys": [],
+        "timeout": 300,
+    }
+
+
+GOOSE_NAME = "quick-memory"
+"""Goose has an extension of its own that is called `memory`."""
+
+
 def installed_program(name: str) -> str:
-    """Return the path of one of our programs, since clients do not search the PATH of a shell."""
+    """Return the full path of one of our programs: clients do not search the PATH of a shell."""
     if (installation := installation_folder()) is not None:
         return str(installation / _INSTALLED[name])
     beside = Path(sys.executable).with_name(f"{name}.exe" if sys.platform == "win32" else name)
@@ -129,6 +185,7 @@ CLIENTS = {
         entry=_typed,
         instructions="CLAUDE.md",
         has_hooks=True,
+        asks="it asks before the first use of each tool; `/permissions` allows `mcp__memory`",
     ),
     "claude-desktop": Client(
         title="Claude Desktop",
@@ -150,6 +207,7 @@ CLIENTS = {
         place="servers",
         entry=_typed,
         instructions="AGENTS.md or .github/copilot-instructions.md",
+        asks="start the server once with “MCP: List Servers” and confirm that you trust it",
     ),
     "codex": Client(
         title="Codex",
@@ -157,7 +215,7 @@ CLIENTS = {
         place="mcp_servers",
         entry=lambda server: {"url": server.endpoint, "http_headers": server.headers},
         instructions="AGENTS.md",
-        is_toml=True,
+        syntax="toml",
     ),
     "gemini": Client(
         title="Gemini CLI",
@@ -165,6 +223,8 @@ CLIENTS = {
         place="mcpServers",
         entry=lambda server: {"httpUrl": server.endpoint, "headers": server.headers},
         instructions="GEMINI.md",
+        asks="it connects in trusted folders only: choose “Trust folder” when it asks, or run "
+        "`/permissions` in the folder",
     ),
     "windsurf": Client(
         title="Windsurf",
@@ -172,5 +232,31 @@ CLIENTS = {
         place="mcpServers",
         entry=lambda server: {"serverUrl": server.endpoint, "headers": server.headers},
         instructions="AGENTS.md",
+    ),
+    "opencode": Client(
+        title="opencode",
+        file=_config_file("opencode", "opencode.json"),
+        place="mcp",
+        entry=_remote,
+        instructions="AGENTS.md",
+    ),
+    "zed": Client(
+        title="Zed",
+        file=_config_file("zed", "settings.json", windows=("Zed", "settings.json")),
+        place="context_servers",
+        entry=lambda server: {"url": server.endpoint, "headers": server.headers},
+        instructions="AGENTS.md or .rules",
+        asks="it asks before each tool call; “Always Allow” remembers the answer",
+    ),
+    "goose": Client(
+        title="Goose",
+        file=_config_file(
+            *("goose", "config.yaml"), windows=("Block", "goose", "config", "config.yaml")
+        ),
+        place="extensions",
+        entry=_extension,
+        instructions=".goosehints",
+        syntax="yaml",
+        name=GOOSE_NAME,
     ),
 }

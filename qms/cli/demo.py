@@ -1,4 +1,4 @@
-"""qms demo: a root with a few hundred memories of two invented products, to look around in."""
+"""`qms demo`: create a root with a few hundred sample memories of two invented products."""
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta
@@ -7,36 +7,59 @@ from typing import Any
 
 import msgspec
 
-from qms.cli.demo_texts import ATLAS, CONVENTIONS, PELICAN, Part
-from qms.cli.local import Local, now
-from qms.codec.documents import instant_text
-from qms.domain.errors import ConflictError
-from qms.runtime.root import CONFIGURATION_NAME
+from qms.cli.instants import now
+from qms.cli.local import Local
+from qms.config.root import CONFIGURATION_NAME
+from qms.memory.errors import ConflictError
+from qms.memory.validation import instant_text
 
 PROJECTS = {"atlas": "Atlas, the shop", "pelican": "Pelican, the hiking app"}
 AGENTS = ("ai:claude-code", "ai:cursor", "ai:codex")
 
-_PARTS = {"atlas": ATLAS, "pelican": PELICAN}
 _HOURS_APART = 7
+_TEXTS = Path(__file__).with_name("demo_texts.json")
 
 Entry = dict[str, Any]
 
 
+class Part(msgspec.Struct, frozen=True):
+    """One part of a product."""
+
+    name: str
+    tag: str
+    fact: str
+    trouble: str
+    remedy: str
+    decision: str
+    reason: str
+    metric: str
+    value: float
+    question: str
+
+
+class Texts(msgspec.Struct, frozen=True):
+    """The parts of two invented products, and the conventions of a team."""
+
+    atlas: list[Part]
+    pelican: list[Part]
+    conventions: list[tuple[str, str]]
+
+
 class Seeded(msgspec.Struct, frozen=True):
-    """What was made: how many entries, and the key that opens them."""
+    """The number of entries created, and the admin key."""
 
     entries: int
     admin_key: str | None
 
 
 def seed(root: Path) -> Seeded:
-    """Make a root with the demonstration in it.
+    """Create a root with the sample memories.
 
     Raises:
-        ConflictError: the folder is a root already; nothing is changed.
+        ConflictError: the folder is already a root; nothing is changed.
     """
     if (root / CONFIGURATION_NAME).exists():
-        raise ConflictError(f"{root} is a root already: give another folder with --root")
+        raise ConflictError(f"{root} is already a root: pass another folder with --root")
     local = Local(root, command="qms demo")
     try:
         for slug, name in PROJECTS.items():
@@ -48,14 +71,15 @@ def seed(root: Path) -> Seeded:
 
 
 def memories(at_utc: datetime) -> dict[str, list[Entry]]:
-    """Return the entries of every project; the same moment gives the same entries."""
-    own = {slug: list(_of_product(parts)) for slug, parts in _PARTS.items()}
+    """Return the entries of every project; the same time gives the same entries."""
+    texts = msgspec.json.decode(_TEXTS.read_bytes(), type=Texts)
+    own = {slug: list(_of_product(getattr(texts, slug))) for slug in PROJECTS}
     return {
         slug: [
             _dated(_placed(entry, slug), at_utc - timedelta(hours=1 + _HOURS_APART * age))
             for age, entry in enumerate(reversed(entries))
         ][::-1]
-        for slug, entries in {"shared": list(_of_team()), **own}.items()
+        for slug, entries in {"shared": list(_of_team(texts.conventions)), **own}.items()
     }
 
 
@@ -65,20 +89,20 @@ def _import(local: Local, project: str, entries: list[Entry]) -> int:
     return imported
 
 
-def _of_team() -> Iterator[Entry]:
-    for number, (title, text) in enumerate(CONVENTIONS):
+def _of_team(conventions: list[tuple[str, str]]) -> Iterator[Entry]:
+    for number, (title, text) in enumerate(conventions):
         entry = _entry(f"convention-{number + 1}", "fact", title, {"statement": text}, ["team"])
         yield {**entry, "curationTier": "canonical", "pinned": number < 2, "priority": 8}
 
 
-def _of_product(parts: tuple[Part, ...]) -> Iterator[Entry]:
+def _of_product(parts: list[Part]) -> Iterator[Entry]:
     for number, part in enumerate(parts):
         for entry in _of_part(part):
             yield {"agentId": AGENTS[number % len(AGENTS)], **entry}
 
 
 def _of_part(part: Part) -> Iterator[Entry]:
-    """Yield what was learned about one part, in the order in which it was learned."""
+    """Yield the memories of one part, oldest first."""
     tag, name = part.tag, part.name
     curated = {"curationTier": "curated"}
     yield _entry(f"{tag}-fact", "fact", part.fact, {"statement": part.fact}, [tag]) | curated

@@ -1,9 +1,9 @@
-"""Who is named as the author of what is written, as the environment says."""
+"""Reads the agent id from QMS_AGENT_ID: the author of what is written."""
 
 import os
 
-from qms.domain.entry import AGENT_ID
-from qms.domain.errors import invalid
+from qms.memory.entry import AGENT_ID
+from qms.memory.errors import invalid
 
 AGENT_VARIABLE = "QMS_AGENT_ID"
 
@@ -12,7 +12,7 @@ def named_agent() -> str | None:
     """Return the agent that the environment names, if any.
 
     Raises:
-        InvalidInputError: what it says is no name of an agent.
+        InvalidInputError: it is not a valid agent id.
     """
     given = os.environ.get(AGENT_VARIABLE) or None
     if given is not None and not AGENT_ID.fullmatch(given):

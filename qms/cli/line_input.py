@@ -1,4 +1,4 @@
-"""Reading lines from a person: history and completion where readline is, plain lines elsewhere."""
+"""Reads lines from a terminal, with history and completion where readline is available."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -7,16 +7,16 @@ from pathlib import Path
 from typing import Any
 
 from qms.cli import output
-from qms.telemetry.escapes import escape
+from qms.text.escapes import escape
 
 MAX_HISTORY = 1000
 
 Completer = Callable[[str, str], list[str]]
-"""From the whole line and the word at its end to what the word can become."""
+"""From the whole line and its last word to the possible completions of that word."""
 
 
 class LineInput:
-    """Yields what is typed, or what comes through a pipe; `close` keeps the history."""
+    """Yields lines from a terminal or a pipe; `close` saves the history."""
 
     def __init__(self, completer: Completer, history: Path) -> None:
         self._completer = completer
@@ -27,9 +27,10 @@ class LineInput:
             self._prepare(self._readline)
 
     def lines(self, prompt: Callable[[], str]) -> Iterator[str]:
-        """Yield one line after the other until the input or the person's patience ends."""
+        """Yield lines until the end of the input or Ctrl-C."""
         if not output.is_interactive():
-            yield from sys.stdin
+            for line in sys.stdin:  # noqa: UP028  `yield from` would close it
+                yield line
             return
         while True:
             try:
@@ -39,10 +40,10 @@ class LineInput:
                 return
 
     def confirm(self, question: str) -> bool:
-        """Ask before something that destroys, with the same reader as for lines.
+        """Ask for confirmation, with the same reader as for lines.
 
         Raises:
-            InvalidInputError: nobody is there to be asked.
+            InvalidInputError: standard input is not a terminal.
         """
         if self._readline is None:
             return output.confirm(question)
@@ -55,7 +56,7 @@ class LineInput:
         return answer.strip().lower() in ("y", "yes")
 
     def close(self) -> None:
-        """Keep what was typed for the next time, where the disk takes it."""
+        """Save the history, if the disk is writable."""
         if self._readline is None:
             return
         with suppress(OSError):
@@ -69,7 +70,7 @@ class LineInput:
             readline.read_history_file(str(self._history))
         readline.set_completer(self._complete)
         readline.set_completer_delims(" \t")
-        # macOS has libedit in its place, with a language of its own.
+        # On macOS it is libedit, with another syntax for bindings.
         is_libedit = "libedit" in (readline.__doc__ or "")
         readline.parse_and_bind("bind ^I rl_complete" if is_libedit else "tab: complete")
 

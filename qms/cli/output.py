@@ -1,8 +1,7 @@
-"""Printing: data to standard output, the rest to standard error, nothing that bites a terminal."""
+"""Prints data to standard output and messages to standard error, escaped for terminals."""
 
 import json
 import os
-import shutil
 import sys
 import unicodedata
 from collections.abc import Iterable, Sequence
@@ -10,8 +9,8 @@ from typing import Any, TextIO
 
 import click
 
-from qms.domain.errors import InvalidInputError, QmsError
-from qms.telemetry.escapes import escape, escape_json
+from qms.memory.errors import InvalidInputError, QmsError
+from qms.text.escapes import escape, escape_json
 
 ELLIPSIS = "…"
 GAP = "  "
@@ -26,7 +25,7 @@ def answer(value: Any) -> None:
 
 
 def json_text(value: Any, *, ensure_ascii: bool = False) -> str:
-    """Return a value as JSON for people, without characters that a terminal would obey."""
+    """Return a value as indented JSON, with control characters escaped."""
     return escape_json(json.dumps(value, ensure_ascii=ensure_ascii, indent=2))
 
 
@@ -41,7 +40,7 @@ def line(text: str) -> None:
 
 
 def styled_line(*parts: tuple[str, dict[str, Any]]) -> None:
-    """Print one line of data on standard output, each part in its colours on a terminal."""
+    """Print one line of data on standard output; on a terminal each part has its style."""
     shown = (_styled(escape(part), sys.stdout, **style) for part, style in parts)
     _write(sys.stdout, "".join(shown))
 
@@ -52,7 +51,7 @@ def text(content: str) -> None:
 
 
 def data(content: str) -> None:
-    """Print what was asked for on standard output: as it is, but escaped for a terminal."""
+    """Print data on standard output: escaped on a terminal, unchanged elsewhere."""
     if sys.stdout.isatty():
         text(content)
     else:
@@ -60,22 +59,22 @@ def data(content: str) -> None:
 
 
 def note(message: str) -> None:
-    """Say something on standard error."""
+    """Print a message on standard error."""
     _write(sys.stderr, escape(message))
 
 
 def warning(message: str) -> None:
-    """Warn on standard error."""
+    """Print a warning on standard error."""
     _write(sys.stderr, _styled("warning:", sys.stderr, fg="yellow") + f" {escape(message)}")
 
 
 def hint(message: str) -> None:
-    """Say on standard error what to do next."""
+    """Print on standard error what to do next."""
     _write(sys.stderr, _styled("hint:", sys.stderr, fg="cyan") + f" {escape(message)}")
 
 
 def failure(error: QmsError, *, about: str = "") -> None:
-    """Say on standard error what went wrong and, where it is known, what to do about it."""
+    """Print an error and its hints on standard error."""
     where = f"{about}: " if about else ""
     message = escape(where + error.message)
     _write(sys.stderr, _styled("error:", sys.stderr, fg="red") + f" {message}")
@@ -84,32 +83,32 @@ def failure(error: QmsError, *, about: str = "") -> None:
 
 
 def is_interactive() -> bool:
-    """Say whether a person sits there and can be asked."""
+    """Return whether standard input is a terminal, so that a person can be asked."""
     return sys.stdin.isatty()
 
 
 def confirm(question: str) -> bool:
-    """Ask before something that destroys.
+    """Ask for confirmation.
 
     Raises:
-        InvalidInputError: nobody is there to be asked.
+        InvalidInputError: standard input is not a terminal.
     """
     if not is_interactive():
-        error = InvalidInputError(f"nobody is there to answer: {question}", field="yes")
-        error.add_note("pass --yes to go ahead, or --dry-run to see what would happen")
+        error = InvalidInputError(f"confirmation needs a terminal: {question}", field="yes")
+        error.add_note("pass --yes to proceed, or --dry-run to see what would happen")
         raise error
     return ask(question)
 
 
 def ask(question: str) -> bool:
-    """Ask a person; anything but yes is no."""
+    """Ask a yes/no question; anything but yes is no."""
     sys.stderr.write(f"{escape(question)} [y/N] ")
     sys.stderr.flush()
     return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]], *, flexible: int) -> None:
-    """Print rows under a head; on a terminal the `flexible` column is cut so that they fit."""
+    """Print a table; on a terminal the `flexible` column is cut so that the rows fit."""
     cells = [[escape(cell) for cell in row] for row in rows]
     widths = [max(map(width, column)) for column in zip(head, *cells, strict=True)]
     if is_terminal():
@@ -121,22 +120,24 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]], *, flexible: int) 
 
 
 def is_terminal() -> bool:
-    """Say whether data goes to a terminal."""
+    """Return whether standard output is a terminal."""
     return sys.stdout.isatty()
 
 
 def terminal_width() -> int:
-    """Return how many columns a line may have."""
+    """Return the number of columns of the terminal."""
+    import shutil  # loads the compressors; a pipe needs no width
+
     return shutil.get_terminal_size().columns
 
 
 def width(content: str) -> int:
-    """Return how many columns a text takes."""
+    """Return the number of columns that a text takes."""
     return sum(_character_width(character) for character in content)
 
 
 def cut(content: str, columns: int) -> str:
-    """Return the beginning of a text that fits, marked when something is missing."""
+    """Cut a text to a number of columns, with an ellipsis if it was cut."""
     if width(content) <= columns:
         return content
     kept, used = "", 0

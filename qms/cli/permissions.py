@@ -1,4 +1,4 @@
-"""`memoryctl permissions`: what users may do in projects."""
+"""`memoryctl permissions`: list and change the tiers of users in projects."""
 
 import click
 
@@ -6,18 +6,18 @@ from qms.cli import output
 from qms.cli.arguments import Verb, shared_options
 from qms.cli.target import Asked, Session, open_session
 from qms.cli.users import TIERS, report_change
-from qms.domain.errors import NotFoundError
+from qms.memory.errors import NotFoundError
 
 
 @click.group()
 def permissions() -> None:
-    """Say who may do what in a project; to change it, that of --project, else the guessed one."""
+    """List and change the permissions of users in a project."""
 
 
 @permissions.command("list", cls=Verb, example="memoryctl permissions list --project projA")
 @shared_options
 def list_permissions(asked: Asked) -> None:
-    """List what each user may do, and why; in all projects when none is named."""
+    """List the tier of each user in a project, or in all projects without --project."""
     with open_session(asked) as session:
         slugs = [asked.project] if asked.project else _slugs(session)
         found = {slug: session.administer("getPermissions", endpoint=slug) for slug in slugs}
@@ -29,10 +29,10 @@ def list_permissions(asked: Asked) -> None:
         for slug, answer in found.items()
         for one in answer["items"]
     ]
-    output.table(("PROJECT", "USER", "MAY", "LISTED AS"), rows, flexible=1)
+    output.table(("PROJECT", "USER", "TIER", "LISTED AS"), rows, flexible=1)
     for slug, answer in found.items():
         if answer["private"]:
-            output.note(f"{slug} is private: only those who are listed may open it")
+            output.note(f"{slug} is private: only listed users have access")
 
 
 @permissions.command("set", cls=Verb, example="memoryctl permissions set alice curator")
@@ -40,11 +40,11 @@ def list_permissions(asked: Asked) -> None:
 @click.argument("tier", type=TIERS)
 @shared_options
 def set_permission(asked: Asked, user: str, tier: str) -> None:
-    """List a user in the project with a tier, which raises or lowers its own; none shuts."""
+    """Set the tier of a user in the project, above or below its own; none denies access."""
     with open_session(asked) as session:
         version, listed = _listed(session)
         answer = _put(session, {**listed, user: tier}, version)
-        message = f"{user} has tier {tier} in {session.project} now"
+        message = f"{user} now has tier {tier} in {session.project}"
     report_change(asked, answer, message)
 
 
@@ -52,7 +52,7 @@ def set_permission(asked: Asked, user: str, tier: str) -> None:
 @click.argument("user", metavar="USER")
 @shared_options
 def remove(asked: Asked, user: str) -> None:
-    """Take a user off the project's list: its own tier counts there again."""
+    """Remove a user from the project's list; its own tier applies again."""
     with open_session(asked) as session:
         version, listed = _listed(session)
         if listed.pop(user, None) is None:

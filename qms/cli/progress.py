@@ -1,4 +1,4 @@
-"""How far long work is: a bar on a terminal, a line now and then elsewhere, on standard error."""
+"""Shows progress on standard error: a bar on a terminal, at most ten lines elsewhere."""
 
 import sys
 
@@ -6,18 +6,18 @@ from qms.cli import output
 
 _BAR_COLUMNS = 30
 _LINES = 10
-"""So many lines are written of one piece of work where no bar can be drawn."""
+"""The number of lines per task where no bar can be drawn."""
 
 
 class Progress:
-    """One piece of work after the other, each with a name and a number to reach."""
+    """The progress of one task at a time, with a name and a total."""
 
     def __init__(self) -> None:
         self._shown = ""
         self._is_bar = sys.stderr.isatty()
 
     def show(self, label: str, done: int, total: int) -> None:
-        """Say how far a piece of work is."""
+        """Show how much of a task is done."""
         share = min(1.0, done / total) if total else 1.0
         if self._is_bar:
             filled = int(share * _BAR_COLUMNS)
@@ -28,7 +28,7 @@ class Progress:
             output.note(line)
 
     def end(self) -> None:
-        """Leave the terminal on a fresh line."""
+        """End the bar with a line break."""
         if self._is_bar and self._shown:
             sys.stderr.write("\n")
             sys.stderr.flush()

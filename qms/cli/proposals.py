@@ -1,4 +1,4 @@
-"""`memoryctl proposals`: what a language model proposes for memories, and what becomes of it."""
+"""`memoryctl proposals`: list, accept and dismiss the proposals of a language model."""
 
 from typing import Any
 
@@ -6,28 +6,25 @@ import click
 
 from qms.cli import output
 from qms.cli.arguments import Verb, shared_options
-from qms.cli.listing import format_option, is_text, show_text
+from qms.cli.calls import calls
+from qms.cli.lists import format_option, is_text, show_text
 from qms.cli.target import Asked, open_session
-from qms.domain.entry import split_id
-from qms.domain.errors import ConflictError
-from qms.files.proposals import ProposalKind
-
-_KINDS = [kind.value for kind in ProposalKind]
+from qms.cli.wire import PROPOSALS
+from qms.memory.entry import split_id
+from qms.memory.errors import ConflictError
 
 
 @click.group()
 def proposals() -> None:
-    """Decide about the tags and contradictions that a language model proposes."""
+    """List, accept and dismiss tags and contradictions proposed by a language model."""
 
 
 @proposals.command("list", cls=Verb, example="memoryctl proposals list --kind tags")
-@click.option(
-    "--kind", type=click.Choice([kind.value for kind in ProposalKind]), help="Only these."
-)
+@click.option("--kind", type=click.Choice(PROPOSALS), help="Only proposals of this kind.")
 @format_option
 @shared_options
 def list_proposals(asked: Asked, kind: str | None, form: str | None) -> None:
-    """List proposals for memories that have not changed since, the newest first."""
+    """List proposals, newest first; those for memories that have changed since are left out."""
     request = {"kind": kind}
     if is_text(form):
         show_text(asked, "listProposals", {**request, "format": form})
@@ -40,36 +37,30 @@ def list_proposals(asked: Asked, kind: str | None, form: str | None) -> None:
         rows = [_row(item) for item in answer["items"]]
         output.table(("PROPOSAL", "MEMORY", "TITLE", "WHAT"), rows, flexible=3)
     else:
-        output.note("nothing is proposed")
+        output.note("no proposals")
+
+
+def _fail_if_refused(answer: dict[str, Any]) -> None:
+    if answer["refused"]:
+        told = "; ".join(f"{one['id']}: {one['message']}" for one in answer["refused"])
+        raise ConflictError(f"some proposals were not accepted: {told}")
 
 
 @proposals.command("accept", cls=Verb, example="memoryctl proposals accept 0f3c9a51b2d47e68")
 @click.argument("ids", metavar="PROPOSAL...", nargs=-1, required=True)
-@shared_options
-def accept(asked: Asked, ids: tuple[str, ...]) -> None:
-    """Add the proposed tags, or state the proposed contradictions."""
-    with open_session(asked) as session:
-        answer = session.call(session.project, "acceptProposals", {"ids": ids})
-    if asked.as_json:
-        output.answer(answer)
-    for entry_id in () if asked.as_json else answer["accepted"]:
+@calls("acceptProposals", ends=_fail_if_refused)
+def accept(answer: dict[str, Any]) -> None:
+    """Accept proposals: add their tags, or record their contradictions."""
+    for entry_id in answer["accepted"]:
         output.line(entry_id)
-    if answer["refused"]:
-        told = "; ".join(f"{one['id']}: {one['message']}" for one in answer["refused"])
-        raise ConflictError(f"not all were accepted: {told}")
 
 
 @proposals.command("dismiss", cls=Verb, example="memoryctl proposals dismiss 0f3c9a51b2d47e68")
 @click.argument("ids", metavar="PROPOSAL...", nargs=-1, required=True)
-@shared_options
-def dismiss(asked: Asked, ids: tuple[str, ...]) -> None:
-    """Forget proposals; no memory is changed."""
-    with open_session(asked) as session:
-        answer = session.call(session.project, "dismissProposals", {"ids": ids})
-    if asked.as_json:
-        output.answer(answer)
-    else:
-        output.note(f"{answer['dismissed']} dismissed")
+@calls("dismissProposals")
+def dismiss(answer: dict[str, Any]) -> None:
+    """Dismiss proposals; no memory is changed."""
+    output.note(f"{answer['dismissed']} dismissed")
 
 
 def _row(item: dict[str, Any]) -> tuple[str, ...]:

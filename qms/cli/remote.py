@@ -1,35 +1,39 @@
-"""memoryctl on a running server, over HTTP."""
+"""`Remote`: runs commands on a running server, over HTTP."""
 
 import http.client
 import re
 import ssl
+from collections.abc import Iterator
 from typing import Any
 from urllib.parse import SplitResult, quote, urlencode, urlsplit
 
 import msgspec
 
-from qms.config.keys import PLAIN_KEY
-from qms.domain.errors import NotAuthenticatedError, QmsError, UnavailableError, invalid
-from qms.service.admin.table import ADMIN_TABLE
+from qms.cli.routes import ADMINISTRATION, MAINTAINS, MAINTENANCE
+from qms.config.api_keys import PLAIN_KEY
+from qms.memory.errors import NotAuthenticatedError, QmsError, UnavailableError, invalid
 
 TIMEOUT_S = 120.0
-"""How long an answer may take: a store that is still loading is waited for."""
+"""How long an answer may take: the server may still be loading a store."""
+
+CONNECT_S = 5.0
+"""How long a server may take to accept a connection."""
 
 MCP_REVISION = "2026-07-28"
 """The revision of MCP that needs no session."""
 
 _MCP_META = "io.modelcontextprotocol/"
 _ERRORS = {error.code: error for error in QmsError.__subclasses__()}
-_EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - read, not listened on
+_LOOPBACK_OF = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - read, not listened on
 _UNHEALTHY = 503
 _PARAMETER = re.compile(r"\{(\w+)\}")
-_ROUTES = {row.name: row.route for row in ADMIN_TABLE if row.route is not None}
+_API = "/api/v1/{project}/"
 
 
 class Remote:
-    """One connection to a server, kept alive between commands."""
+    """One HTTP connection to a server, kept alive between commands."""
 
-    keeps_cursors = True
+    keeps_cursors = makes_vectors = True
 
     def __init__(
         self,
@@ -47,24 +51,26 @@ class Remote:
         if agent_id is not None:
             self._headers["X-Agent-Id"] = agent_id
         self._connection = _connection(parts, timeout_s)
+        self._routes = dict(ADMINISTRATION)
 
     def send(self, project: str, command: str, body: bytes) -> Any:
-        """Post one command."""
-        path = f"/api/v1/{quote(project, safe='')}/{quote(command, safe='')}"
-        status, answer = self._request("POST", path, body)
+        """Post one command; maintenance commands go to their administration route."""
+        place = MAINTENANCE if command in MAINTAINS else _API
+        path = place.replace("{project}", quote(project, safe=""))
+        status, answer = self._request("POST", path + quote(command, safe=""), body)
         if status != http.client.OK:
             raise _error(answer, status, self._url)
         return answer
 
     def administer(self, command: str, arguments: dict[str, Any]) -> Any:
-        """Send one command of the administration to its address."""
-        route = _ROUTES[command]
+        """Send one administration command to its route."""
+        method, template = self._routes[command]
         rest = dict(arguments)
-        path = _PARAMETER.sub(lambda found: quote(rest.pop(found[1]), safe=""), route.path)
-        has_body = route.method not in ("GET", "DELETE")
+        path = _PARAMETER.sub(lambda found: _taken(rest, found[1]), template)
+        has_body = method not in ("GET", "DELETE")
         query = urlencode({name: value for name, value in rest.items() if value is not None})
         status, answer = self._request(
-            route.method,
+            method,
             path if has_body or not query else f"{path}?{query}",
             msgspec.json.encode(rest) if has_body else None,
         )
@@ -72,19 +78,27 @@ class Remote:
             raise _error(answer, status, self._url)
         return answer
 
+    def is_administration(self, command: str) -> bool:
+        """Return whether a command administers the server; a new one is found in its API page."""
+        if command not in self._routes and command not in MAINTAINS:
+            self._routes = dict(self._described_routes()) | self._routes
+        return command in self._routes
+
     def projects(self) -> list[str]:
-        """Return the stores of the server's report."""
+        """Return the projects in the server's health report."""
         status, answer = self._request("GET", "/health")
         stores = answer.get("stores") if isinstance(answer, dict) else None
         if status not in (http.client.OK, _UNHEALTHY) or not isinstance(stores, list):
             raise _error(answer, status, self._url)
         return [store["name"] for store in stores]
 
-    def speak(self, project: str, method: str, params: dict[str, Any]) -> dict[str, Any]:
-        """Send one request of MCP to a project and return its result.
+    def speak(
+        self, project: str, method: str, params: dict[str, Any], *, toolsets: str = ""
+    ) -> dict[str, Any]:
+        """Send one MCP request to a project, by default with its own toolsets; return its result.
 
         Raises:
-            QmsError: the server refuses it, or answers something else.
+            QmsError: the server refuses it, or the answer is not MCP.
         """
         meta = {f"{_MCP_META}protocolVersion": MCP_REVISION, f"{_MCP_META}clientCapabilities": {}}
         message = {"jsonrpc": "2.0", "id": 1, "method": method}
@@ -96,7 +110,7 @@ class Remote:
         }
         if "name" in params:
             headers["Mcp-Name"] = params["name"]
-        path = f"/mcp/{quote(project, safe='')}"
+        path = f"/mcp/{quote(project, safe='')}" + (f"?toolsets={toolsets}" if toolsets else "")
         status, answer = self._request("POST", path, body, headers)
         match answer:
             case {"result": dict(result)} if status == http.client.OK:
@@ -110,11 +124,21 @@ class Remote:
         """Do nothing: a server loads its stores by itself."""
 
     def work_on(self) -> None:
-        """Do nothing: a server works by itself."""
+        """Do nothing: a server does its background work by itself."""
 
     def close(self) -> None:
         """Close the connection."""
         self._connection.close()
+
+    def _described_routes(self) -> Iterator[tuple[str, tuple[str, str]]]:
+        """Yield the routes of the administration from the server's OpenAPI document."""
+        status, answer = self._request("GET", "/openapi.json")
+        if status != http.client.OK:
+            raise _error(answer, status, self._url)
+        for path, methods in answer["paths"].items():
+            for method, operation in methods.items():
+                if path.startswith("/admin/") and not path.startswith(MAINTENANCE):
+                    yield operation["operationId"], (method.upper(), path)
 
     def _request(
         self,
@@ -137,13 +161,20 @@ class Remote:
                 return response.status, content.decode()
             return response.status, msgspec.json.decode(content)
         except ValueError:
-            raise _stranger(self._url, response.status) from None
+            raise _not_our_server(self._url, response.status) from None
+
+
+def _taken(arguments: dict[str, Any], name: str) -> str:
+    """Take the argument that stands in the path of a route."""
+    if name not in arguments:
+        raise invalid(name, "is required")
+    return quote(str(arguments.pop(name)), safe="")
 
 
 def reachable(url: str) -> str:
-    """Return an address to connect to, of one that a server listens on."""
+    """Return the URL to connect to, for a URL that a server listens on."""
     parts = _split(url)
-    host = _EVERYWHERE.get(parts.hostname or "")
+    host = _LOOPBACK_OF.get(parts.hostname or "")
     if host is None:
         return url
     shown = f"[{host}]" if ":" in host else host
@@ -163,24 +194,39 @@ def _split(url: str) -> SplitResult:
     return parts
 
 
+def check_listens(url: str) -> None:
+    """Check that a server accepts connections.
+
+    Raises:
+        UnavailableError: it does not.
+    """
+    connection = _connection(_split(url), CONNECT_S)
+    try:
+        connection.connect()
+    except OSError as error:
+        raise _no_answer(url, error) from error
+    finally:
+        connection.close()
+
+
 def _checked_key(key: str | None, url: str) -> str:
     if key and PLAIN_KEY.fullmatch(key):
         return key
-    problem = "asks for a key" if not key else "takes no key with such characters in it"
-    error = NotAuthenticatedError(f"the server at {url} {problem}")
-    raise with_key_hints(error)
+    check_listens(url)
+    problem = "requires a key" if not key else "cannot accept this key: it has invalid characters"
+    raise with_key_hints(NotAuthenticatedError(f"the server at {url} {problem}"))
 
 
 def with_key_hints(error: NotAuthenticatedError) -> NotAuthenticatedError:
-    """Return the error with what a person can do about it."""
+    """Add hints about keys to an error."""
     error.add_note("set QMS_KEY, or pass --key")
-    error.add_note("a lost key: `memoryctl keys create USER` on the server's own machine")
+    error.add_note("lost your key? run `memoryctl keys create USER` on the server's machine")
     return error
 
 
 def _connection(parts: SplitResult, timeout_s: float) -> http.client.HTTPConnection:
     assert parts.hostname is not None
-    host = _EVERYWHERE.get(parts.hostname, parts.hostname)
+    host = _LOOPBACK_OF.get(parts.hostname, parts.hostname)
     if parts.scheme == "http":
         return http.client.HTTPConnection(host, parts.port, timeout=timeout_s)
     return http.client.HTTPSConnection(
@@ -191,20 +237,23 @@ def _connection(parts: SplitResult, timeout_s: float) -> http.client.HTTPConnect
 def _error(answer: Any, status: int, url: str) -> QmsError:
     match answer:
         case {"error": {"code": str(code), "message": str(message), "details": dict(details)}}:
-            # A code without a class is one of HTTP alone: a method, a media type, a host.
+            # A code without a class is an HTTP error: method, media type or host.
             error = _ERRORS[code](message) if code in _ERRORS else QmsError(f"{message} ({code})")
             error.details = details
             return with_key_hints(error) if isinstance(error, NotAuthenticatedError) else error
         case _:
-            return _stranger(url, status)
+            return _not_our_server(url, status)
 
 
 def _no_answer(url: str, error: Exception) -> UnavailableError:
-    reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
-    unavailable = UnavailableError(f"no server answers at {url}: {reason}")
+    if isinstance(error, ConnectionRefusedError):
+        unavailable = UnavailableError(f"no server is running at {url}")
+    else:
+        reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
+        unavailable = UnavailableError(f"no server answers at {url}: {reason}")
     unavailable.add_note("start it with `qms serve`, or leave out --url and QMS_URL")
     return unavailable
 
 
-def _stranger(url: str, status: int) -> UnavailableError:
-    return UnavailableError(f"{url} does not answer like a Quick Memory Server (status {status})")
+def _not_our_server(url: str, status: int) -> UnavailableError:
+    return UnavailableError(f"{url} is not a Quick Memory Server (HTTP status {status})")

@@ -1,4 +1,4 @@
-"""`qms service`: the server as a service of this machine."""
+"""`qms service`: install and control the server as a system service."""
 
 import sys
 from pathlib import Path
@@ -8,27 +8,25 @@ import click
 import msgspec
 
 from qms.cli import output
-from qms.cli.reporting import reporting
-from qms.domain.errors import InvalidInputError, NotFoundError, UnavailableError
-from qms.host.installing.places import check_own
-from qms.host.service_control import (
+from qms.cli.failures import reporting
+from qms.config.root import CONFIGURATION_NAME
+from qms.memory.errors import InvalidInputError, NotFoundError, UnavailableError
+from qms.platforms.service_control import (
     ServiceController,
     ServiceSpec,
     ServiceState,
     ServiceStatus,
 )
-from qms.runtime.root import CONFIGURATION_NAME
+from qms.platforms.setup.places import check_own
 
 if TYPE_CHECKING:
-    from qms.host.service_system import System
+    from qms.platforms.system import System
 
 _WORDS = {
     ServiceState.NOT_INSTALLED: "not installed",
     ServiceState.FAILED: "failed",
 }
-_root_option = click.option(
-    "--root", metavar="DIR", help="Refuse unless the service is that of this root."
-)
+_root_option = click.option("--root", metavar="DIR", help="Fail if the service has another root.")
 _as_json = click.option("--json", "as_json", is_flag=True, help="Print the status as JSON.")
 
 
@@ -36,8 +34,8 @@ _as_json = click.option("--json", "as_json", is_flag=True, help="Print the statu
 def service() -> None:
     """Run the server as a service that starts with the machine.
 
-    On Windows it is a Windows service, on Linux a systemd unit, on macOS a launchd daemon. All but
-    status need an administrator: a terminal opened as one, or sudo.
+    On Windows it is a Windows service, on Linux a systemd unit, on macOS a launchd daemon. All
+    commands but status need administrator rights: an elevated terminal, or sudo.
 
     \b
     Example: qms service install --root /srv/memory
@@ -47,14 +45,14 @@ def service() -> None:
 
 
 @service.command()
-@click.option("--root", metavar="DIR", help="Where configuration and stores are to be.")
-@click.option("--account", metavar="NAME", help="Whom it runs as [an account of its own].")
+@click.option("--root", metavar="DIR", help="Folder of the configuration and the stores.")
+@click.option("--account", metavar="NAME", help="Account that it runs as [its own account].")
 @click.option("--password-stdin", is_flag=True, help="Read the account's password (Windows).")
 @_as_json
 def install(root: str | None, account: str | None, password_stdin: bool, as_json: bool) -> None:
-    """Install the service; it starts with the machine from now on, or with `qms service start`.
+    """Install the service; it starts at boot, or with `qms service start`.
 
-    A root that nobody has used yet gets its configuration and an admin, whose key is shown once.
+    A new root gets its configuration and an admin user, whose key is shown once.
 
     Example: qms service install --root /srv/memory
     """
@@ -76,8 +74,8 @@ def install(root: str | None, account: str | None, password_stdin: bool, as_json
 
 
 def _seeded(system: "System", status: ServiceStatus) -> str:
-    """Make an unused root ready for its service; return the key of its admin, if one was made."""
-    from qms.host.opening import first_key
+    """Create the configuration of a new root; return the admin key, if one was created."""
+    from qms.app.opened_root import first_key
 
     root = Path(status.root)
     if (root / CONFIGURATION_NAME).exists():
@@ -91,7 +89,7 @@ def _seeded(system: "System", status: ServiceStatus) -> str:
 @_root_option
 @_as_json
 def uninstall(root: str | None, as_json: bool) -> None:
-    """Stop the service and forget it; its data stays.
+    """Stop and uninstall the service; its data stays.
 
     Example: qms service uninstall
     """
@@ -107,7 +105,7 @@ def uninstall(root: str | None, as_json: bool) -> None:
 @_root_option
 @_as_json
 def start(root: str | None, as_json: bool) -> None:
-    """Start the service; returns when its stores are loaded.
+    """Start the service and wait until its stores are loaded.
 
     Example: qms service start
     """
@@ -119,7 +117,7 @@ def start(root: str | None, as_json: bool) -> None:
 @_root_option
 @_as_json
 def stop(root: str | None, as_json: bool) -> None:
-    """Stop the service; returns when everything is written down.
+    """Stop the service and wait until everything is written to disk.
 
     Example: qms service stop
     """
@@ -131,7 +129,7 @@ def stop(root: str | None, as_json: bool) -> None:
 @_root_option
 @_as_json
 def restart(root: str | None, as_json: bool) -> None:
-    """Stop the service if it runs, and start it.
+    """Stop the service if it is running, and start it.
 
     Example: qms service restart
     """
@@ -143,9 +141,9 @@ def restart(root: str | None, as_json: bool) -> None:
 @_root_option
 @_as_json
 def status(root: str | None, as_json: bool) -> None:
-    """Say what the service does, and why it has ended if it has.
+    """Show the state of the service, and why it has stopped if it has.
 
-    The exit code is 0 when it runs, 4 when it is not installed, and 6 otherwise.
+    Exit code: 0 if it is running, 4 if it is not installed, else 6.
 
     Example: qms service status --json
     """
@@ -163,17 +161,17 @@ def _password() -> str:
 
 
 def _system() -> "System":
-    """Return the services of this machine, or those that whoever runs the command has handed in."""
-    from qms.host.service_system import System, this_system
+    """Return the service manager of this machine, or the one in the click context (tests)."""
+    from qms.platforms.system import System, this_system
 
     return click.get_current_context().find_object(System) or this_system()
 
 
 def _controller(root: str | None) -> ServiceController:
-    """Return the controller of this machine, whose service must be that of a root if one is named.
+    """Return the controller of the service; with a root, check that the service has that root.
 
     Raises:
-        InvalidInputError: it is that of another root.
+        InvalidInputError: the service has another root.
     """
     controller = _system().controller
     if root is not None and (found := controller.status().root):

@@ -1,4 +1,4 @@
-"""`memoryctl shell`: look around in memories, one short command after the other."""
+"""`memoryctl shell`: an interactive shell with short commands."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -11,7 +11,7 @@ from qms.cli import output, shell_view
 from qms.cli.arguments import PROGRAM, Verb, shared_options
 from qms.cli.line_input import LineInput
 from qms.cli.target import Asked, Session, open_session
-from qms.domain.errors import InvalidInputError, QmsError, invalid
+from qms.memory.errors import InvalidInputError, QmsError, invalid
 
 LIST_SIZE = 20
 RESULTS = 10
@@ -21,7 +21,7 @@ _YES = "--yes"
 
 
 class ShellCommand(msgspec.Struct, frozen=True):
-    """One command of the shell: its other names, what it takes, what it does."""
+    """One command of the shell: its names, its argument and its help."""
 
     names: tuple[str, ...]
     argument: str
@@ -30,7 +30,7 @@ class ShellCommand(msgspec.Struct, frozen=True):
 
 
 class Shell:
-    """One session on a server or on files, and the ids that were shown in it."""
+    """One session on a server or on files, with the ids shown so far for completion."""
 
     def __init__(self, session: Session) -> None:
         self.session = session
@@ -40,23 +40,28 @@ class Shell:
         self.failed: int = 0
 
     def call(self, command: str, **request: Any) -> Any:
-        """Run one command of the table in the project of the shell."""
+        """Run one command in the project of the shell."""
         return self.session.call(self.project, command, request)
 
     def show(self, answer: Any, view: Callable[[], None]) -> None:
-        """Print an answer for a person, or as it is when that was asked for."""
+        """Print an answer as text, or as JSON with --json."""
         if self.session.asked.as_json:
             output.answer(answer)
         else:
             view()
 
     def show_entry(self, entry: dict[str, Any], **beside: Any) -> None:
-        """Print a memory, and know its id from now on."""
+        """Print a memory, and offer its id for completion from now on."""
         self._seen[entry["id"].partition(":")[2]] = None
         shell_view.show_entry(entry, **beside)
 
+    def show_memory(self, memory: dict[str, Any]) -> None:
+        """Print a recalled memory, and offer its id for completion from now on."""
+        self._seen[memory["id"].partition(":")[2]] = None
+        shell_view.show_memory(memory)
+
     def run(self, line: str) -> bool:
-        """Carry out one line; False ends the shell."""
+        """Run one line; False ends the shell."""
         word, _, rest = line.strip().partition(" ")
         if word in _ENDS:
             return False
@@ -69,7 +74,7 @@ class Shell:
         return True
 
     def complete(self, line: str, word: str) -> list[str]:
-        """Return what the word at the end of a line can become."""
+        """Return the completions of the last word of a line."""
         command, space, _ = line.lstrip().partition(" ")
         if not space:
             known = [*_BY_NAME, *sorted(_ENDS)]
@@ -92,14 +97,14 @@ class Shell:
 @click.command(cls=Verb, example="memoryctl shell --project default")
 @shared_options
 def shell(asked: Asked) -> None:
-    """Look around in memories: recall, search, list, get, stats, delete; help says more.
+    """Open an interactive shell: recall, search, list, get, stats, delete; try help.
 
-    On files, the root belongs to the shell until it ends.
+    On files, the shell locks the root until it ends.
     """
     with open_session(asked) as session:
         opened = Shell(session)
         if output.is_interactive():
-            output.note("help says what there is, quit ends it")
+            output.note("type help for commands, quit to exit")
         try:
             for line in opened.typed.lines(lambda: f"{PROGRAM}:{opened.project}> "):
                 if not opened.run(line):
@@ -112,7 +117,15 @@ def shell(asked: Asked) -> None:
 
 def _recall(shell: Shell, context: str) -> None:
     context = _needed(context, "context")
-    _show_found(shell, shell.call("recall", context=context, limit=RESULTS, include="full"))
+    found = shell.call("recall", query=context, limit=RESULTS, include="snippet")
+
+    def view() -> None:
+        for one in found["memories"]:
+            shell.show_memory(one)
+        if not found["memories"]:
+            output.note("nothing found")
+
+    shell.show(found, view)
 
 
 def _search(shell: Shell, words: str) -> None:
@@ -138,7 +151,7 @@ def _list(shell: Shell, namespace: str) -> None:
         for entry in found["items"]:
             shell.show_entry(entry)
         if found["nextCursor"]:
-            output.note(f"the last {LIST_SIZE} that changed; there are more")
+            output.note(f"{LIST_SIZE} shown, more available")
         elif not found["items"]:
             output.note("nothing found")
 
@@ -167,21 +180,21 @@ def _delete(shell: Shell, rest: str) -> None:
         output.note("nothing was deleted")
         return
     answer = shell.call("deleteEntry", id=entry_id)
-    shell.show(answer, lambda: output.note("deleted; it is kept in the archive"))
+    shell.show(answer, lambda: output.note("deleted; it is in the archive"))
 
 
 def _use(shell: Shell, project: str) -> None:
     known = shell.session.backend.projects()
     found = [slug for slug in known if slug.casefold() == project.casefold()]
     if not found:
-        raise invalid("project", f"is none of {', '.join(known)}")
+        raise invalid("project", f"must be one of {', '.join(known)}")
     shell.project = found[0]
 
 
 def _help(_shell: Shell, _rest: str) -> None:
     rows = [(" ".join((", ".join(one.names), one.argument)).strip(), one.help) for one in _COMMANDS]
     output.table(
-        ["COMMAND", "WHAT IT DOES"], [*rows, ("quit, exit, q", "End the shell")], flexible=1
+        ["COMMAND", "DESCRIPTION"], [*rows, ("quit, exit, q", "Exit the shell")], flexible=1
     )
 
 
@@ -193,16 +206,16 @@ def _needed(given: str, field: str) -> str:
 
 _COMMANDS = (
     ShellCommand(
-        ("recall", "r"), "CONTEXT", "Memories for a context, and count them as used", _recall
+        ("recall", "r"), "CONTEXT", "Find memories for a context and count them as used", _recall
     ),
-    ShellCommand(("search", "s"), "WORDS", "Memories with every word", _search),
-    ShellCommand(("list", "ls"), "[NAMESPACE]", "The memories that changed last", _list),
-    ShellCommand(("get",), "ID", "One memory as JSON", _get),
-    ShellCommand(("stats",), "", "What the project holds", _stats),
-    ShellCommand(("namespaces", "ns"), "", "The namespaces with their counts", _namespaces),
+    ShellCommand(("search", "s"), "WORDS", "Find memories that contain every word", _search),
+    ShellCommand(("list", "ls"), "[NAMESPACE]", "List the last updated memories", _list),
+    ShellCommand(("get",), "ID", "Show one memory as JSON", _get),
+    ShellCommand(("stats",), "", "Count the memories of the project", _stats),
+    ShellCommand(("namespaces", "ns"), "", "List the namespaces with their counts", _namespaces),
     ShellCommand(("delete", "del", "rm"), f"ID [{_YES}]", "Move a memory to the archive", _delete),
-    ShellCommand(("use",), "PROJECT", "Go to another project", _use),
-    ShellCommand(("help", "h"), "", "This list", _help),
+    ShellCommand(("use",), "PROJECT", "Switch to another project", _use),
+    ShellCommand(("help", "h"), "", "Show this list", _help),
 )
 _BY_NAME = {name: command for command in _COMMANDS for name in command.names}
 
@@ -210,12 +223,12 @@ _BY_NAME = {name: command for command in _COMMANDS for name in command.names}
 def _find(word: str) -> ShellCommand:
     if (found := _BY_NAME.get(word)) is None:
         error = InvalidInputError(f"the shell has no command {word[:32]!r}", field="command")
-        error.add_note("help says what there is")
+        error.add_note("type help for a list of commands")
         raise error
     return found
 
 
 def _history_file() -> Path:
-    import platformdirs  # only here, as everywhere: few commands need it
+    import platformdirs  # imported here: few commands need it
 
     return platformdirs.user_state_path("QuickMemoryServer", appauthor=False) / "shell_history"

@@ -1,11 +1,11 @@
-"""How the shell shows memories: a label of their lifespan, a bar of their weight, a title."""
+"""Prints memories in the shell: retention, a bar for the priority, and the title."""
 
 from collections.abc import Mapping
 from typing import Any
 
 from qms.cli import output
-from qms.domain.bodies import Kind, main_text
-from qms.domain.entry import FIELD_DEFAULTS, split_id
+from qms.memory.bodies import Kind, main_text
+from qms.memory.entry import FIELD_DEFAULTS, split_id
 
 BAR_CELLS = 10
 _FULL, _EMPTY = "█", "░"
@@ -37,20 +37,35 @@ def show_entry(entry: Mapping[str, Any], *, snippet: str = "", score: float | No
         (f"  {namespace}" if namespace else "", {"fg": "cyan"}),
         (f"  {score:.3f}" if score is not None else "", {}),
     )
-    preview = " ".join((snippet or _text(entry)).split())
-    if preview and preview != entry.get("title"):
+    _show_preview(snippet or _text(entry), entry.get("title"))
+
+
+def show_memory(memory: Mapping[str, Any]) -> None:
+    """Print one recalled memory in two lines."""
+    output.styled_line(
+        (split_id(memory["id"])[1], {}),
+        ("  ", {}),
+        (memory["title"], {"bold": True}),
+        (f"  {memory['score']:.3f}", {}),
+    )
+    _show_preview(memory["text"], memory["title"])
+
+
+def _show_preview(text: str, title: str | None) -> None:
+    preview = " ".join(text.split())
+    if preview and preview != title:
         output.styled_line((_INDENT + output.cut(preview, _PREVIEW_COLUMNS), {"dim": True}))
 
 
 def show_stats(stats: Mapping[str, Any]) -> None:
-    """Print what a project holds, its lifespans first."""
+    """Print the counts of a project, by retention first."""
     output.line(
         f"{stats['entries']:,} memories, {stats['bytes']:,} bytes, {stats['links']:,} links"
     )
     for retention, count in stats["byRetention"].items():
         colour = {"fg": _RETENTION_COLOURS.get(retention, "white")}
         output.styled_line((f"  {retention:<6}", colour), (f"{count:>8,}", {}))
-    output.line(f"{stats['expiringSoon']:,} end within a day, {stats['archived']:,} in the archive")
+    output.line(f"{stats['expiringSoon']:,} expire within a day, {stats['archived']:,} archived")
 
 
 def show_namespaces(namespaces: list[dict[str, Any]]) -> None:

@@ -1,4 +1,4 @@
-"""`memoryctl stores`: look after the files of projects."""
+"""`memoryctl stores`: check and reload the files of projects, and decide about held deletions."""
 
 from collections.abc import Callable
 from typing import Any
@@ -7,9 +7,9 @@ import click
 
 from qms.cli import output
 from qms.cli.arguments import Verb, shared_options
+from qms.cli.failures import report_each
 from qms.cli.target import Asked, Session, open_session
-from qms.cli.writing import report_each
-from qms.domain.errors import ConflictError, QmsError
+from qms.memory.errors import ConflictError, QmsError
 
 _COUNTS = ("added", "changed", "removed", "conflicts", "problems")
 _PROBLEMS_FOUND = 1
@@ -20,7 +20,7 @@ Outcomes = dict[str, Any]
 
 @click.group()
 def stores() -> None:
-    """Look after the files of projects; of all that you may see, when none is named."""
+    """Check and reload the files of the named projects, or of all projects you can access."""
 
 
 def _projects_argument(function: Callable[..., None]) -> Callable[..., None]:
@@ -28,14 +28,14 @@ def _projects_argument(function: Callable[..., None]) -> Callable[..., None]:
 
 
 def _decision_options(function: Callable[..., None]) -> Callable[..., None]:
-    function = click.option("--yes", is_flag=True, help="Do not ask.")(function)
-    return click.option("--dry-run", is_flag=True, help="Only say what is held.")(function)
+    function = click.option("--yes", is_flag=True, help="Skip the confirmation.")(function)
+    return click.option("--dry-run", is_flag=True, help="Show what is held.")(function)
 
 
 @stores.command(cls=Verb, example="memoryctl stores verify")
 @_projects_argument
 def verify(asked: Asked, projects: tuple[str, ...]) -> None:
-    """Read files again and check every line and relation; exit code 1 when something is wrong."""
+    """Read files again and check every line and relation; exit code 1 if there is a problem."""
     with open_session(asked) as session:
         outcomes, is_single = _ask_each(session, projects, "verifyStore")
     _show(outcomes, _show_problems, as_json=asked.as_json, is_single=is_single)
@@ -46,7 +46,7 @@ def verify(asked: Asked, projects: tuple[str, ...]) -> None:
 @stores.command(cls=Verb, example="memoryctl stores problems default")
 @_projects_argument
 def problems(asked: Asked, projects: tuple[str, ...]) -> None:
-    """List lines that could not be read, and what else needs a person."""
+    """List unreadable lines and other problems that need attention."""
     with open_session(asked) as session:
         outcomes, is_single = _ask_each(session, projects, "listProblems")
     _show(outcomes, _show_problems, as_json=asked.as_json, is_single=is_single)
@@ -54,13 +54,13 @@ def problems(asked: Asked, projects: tuple[str, ...]) -> None:
 
 @stores.command(cls=Verb, example="memoryctl stores conflicts default --dismiss")
 @click.option("--dismiss", is_flag=True, help="Move them to the archive.")
-@click.option("--dry-run", is_flag=True, help="Only list what would be dismissed.")
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--dry-run", is_flag=True, help="Show what would be dismissed.")
+@click.option("--yes", is_flag=True, help="Skip the confirmation.")
 @_projects_argument
 def conflicts(
     asked: Asked, projects: tuple[str, ...], dismiss: bool, dry_run: bool, yes: bool
 ) -> None:
-    """List conflict copies: what gave way to an edit by hand; or dismiss them."""
+    """List or dismiss conflict copies: versions that lost against a hand edit."""
     with open_session(asked) as session:
         outcomes, is_single = _ask_each(session, projects, "listConflicts")
         if dismiss and not dry_run:
@@ -82,7 +82,7 @@ def _dismiss(session: Session, found: Outcomes, *, is_single: bool, yes: bool) -
 @stores.command("reload", cls=Verb, example="memoryctl stores reload default")
 @_projects_argument
 def reload_stores(asked: Asked, projects: tuple[str, ...]) -> None:
-    """Look at files now and take in what was edited by hand."""
+    """Read files now and apply hand edits."""
     with open_session(asked) as session:
         outcomes, is_single = _ask_each(session, projects, "reloadStore")
     _show(outcomes, _show_report, as_json=asked.as_json, is_single=is_single)
@@ -92,7 +92,7 @@ def reload_stores(asked: Asked, projects: tuple[str, ...]) -> None:
 @_decision_options
 @_projects_argument
 def accept(asked: Asked, projects: tuple[str, ...], dry_run: bool, yes: bool) -> None:
-    """Accept a held deletion: what is missing in the file goes to the archive."""
+    """Accept a held deletion: entries missing in the file go to the archive."""
     question = "Accept the deletions in"
     _decide(asked, projects, "acceptHeld", question, dry_run=dry_run, yes=yes)
 
@@ -101,8 +101,8 @@ def accept(asked: Asked, projects: tuple[str, ...], dry_run: bool, yes: bool) ->
 @_decision_options
 @_projects_argument
 def reject(asked: Asked, projects: tuple[str, ...], dry_run: bool, yes: bool) -> None:
-    """Reject a held deletion: what is missing in the file is written there again."""
-    question = "Bring back what was deleted in"
+    """Reject a held deletion: entries missing in the file are written to it again."""
+    question = "Restore the deleted entries in"
     _decide(asked, projects, "rejectHeld", question, dry_run=dry_run, yes=yes)
 
 
@@ -123,23 +123,23 @@ def _decide(
             report_each(_only_held(found), as_json=asked.as_json, is_single=is_single)
             return
         if held and not yes and not output.confirm(f"{question} {', '.join(held)}?"):
-            output.note("nothing was decided")
+            output.note("nothing was changed")
             raise click.exceptions.Exit(1)
         outcomes = _undecided(found, is_named=bool(_named(session, projects)))
         outcomes |= {name: _attempt(session, name, command) for name in held}
     if not outcomes:
-        output.note("nothing is held")
+        output.note("no held deletions")
     _show(outcomes, _show_report, as_json=asked.as_json, is_single=is_single)
 
 
 def _undecided(found: Outcomes, *, is_named: bool) -> Outcomes:
-    """Return the failures of projects in which there is nothing to decide, or that cannot say."""
+    """Return the errors of projects that failed, or that were named and have nothing held."""
     failures: Outcomes = {}
     for name, answer in found.items():
         if isinstance(answer, QmsError):
             failures[name] = answer
         elif is_named and not _held(answer):
-            reason = f"no edit of {name} is held: there is nothing to decide"
+            reason = f"{name} has no held deletion"
             failures[name] = ConflictError(reason)
     return failures
 
@@ -150,7 +150,7 @@ def _named(session: Session, projects: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _ask_each(session: Session, projects: tuple[str, ...], command: str) -> tuple[Outcomes, bool]:
-    """Return what each project answered, and whether one alone was asked for by name."""
+    """Run a command on each project; return the answers, and whether one project was named."""
     named = _named(session, projects)
     wanted = named or tuple(session.backend.projects())
     return {name: _attempt(session, name, command) for name in wanted}, len(named) == 1
@@ -160,7 +160,7 @@ def _attempt(session: Session, project: str, command: str) -> Any:
     try:
         return session.call(project, command, {})
     except QmsError as error:
-        # One broken store is no reason not to ask the next.
+        # One broken store does not stop the others.
         return error
 
 
@@ -203,6 +203,8 @@ def _show_problems(project: str, answer: dict[str, Any]) -> None:
         place = f"{file}:{line}" if line else file
         where = f"{project}: {place}" if place else project
         output.line(f"{where}: {problem['code']}: {problem['reason']}")
+    for note in answer.get("notes", ()):
+        output.note(f"{project}: {note['code']}: {note['reason']}")
     if not answer["items"]:
         output.note(f"{project}: no problems")
 
@@ -211,9 +213,9 @@ def _show_conflicts(project: str, answer: dict[str, Any]) -> None:
     for conflict in answer["items"]:
         title = conflict.get("entry", {}).get("title", "")
         written = conflict.get("writtenUtc", "")
-        output.line(f"{conflict['id']}: {conflict['reason']}; gave way: {written} {title}")
+        output.line(f"{conflict['id']}: {conflict['reason']}; kept copy: {written} {title}")
     if answer["items"]:
-        output.hint("the whole copies: --json")
+        output.hint("show the complete copies with --json")
     else:
         output.note(f"{project}: no conflicts")
 
@@ -226,6 +228,8 @@ def _show_report(project: str, answer: dict[str, Any]) -> None:
     output.line(f"{project}: " + ", ".join(f"{answer[name]} {name}" for name in _COUNTS))
     if answer["held"]:
         output.warning(f"{project}: a deletion is held")
-        output.hint(f"decide with `memoryctl stores accept {project}` or `… reject {project}`")
+        output.hint(
+            f"run `memoryctl stores accept {project}` or `memoryctl stores reject {project}`"
+        )
     if not answer["settled"]:
-        output.warning(f"{project}: the file is being written: it will be looked at again")
+        output.warning(f"{project}: the file is still being written; it will be read again")

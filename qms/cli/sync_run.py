@@ -1,4 +1,4 @@
-"""One run of a sync between two sides, each behind its commands; the rule is in docs/sync.md."""
+"""One run of a sync between two sides, by commands only; the rule is in docs/sync.md."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -8,11 +8,11 @@ from uuid import uuid4
 
 import msgspec
 
-from qms.ingest.sync_rule import (
+from qms.features.sync.rule import (
     Side,
-    Standing,
     Step,
     StepKind,
+    SyncedVersion,
     Trace,
     missing_ids,
     next_base,
@@ -20,12 +20,15 @@ from qms.ingest.sync_rule import (
 )
 
 Command = Callable[[str, dict[str, Any]], Any]
-"""Run a command of the project on one side, and return what it answers."""
+"""Runs a project command on one side and returns its answer."""
 
-READ_IDS = 5000
-APPLY_ENTRIES = 200
-APPLY_BYTES = 4 * 1024 * 1024
-"""So much is sent at once: well below what a request may hold."""
+
+class Portions(msgspec.Struct, frozen=True, kw_only=True):
+    """The size of one request: well below the limit of a request body."""
+
+    read_ids: int = 5000
+    apply_entries: int = 200
+    apply_bytes: int = 4 * 1024 * 1024
 
 
 class Direction(StrEnum):
@@ -37,7 +40,7 @@ class Direction(StrEnum):
 
 
 class Fault(msgspec.Struct, frozen=True, rename="camel"):
-    """An entry that was left alone, and why."""
+    """An entry that was skipped, and why."""
 
     side: str
     id: str
@@ -46,7 +49,7 @@ class Fault(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class Report(msgspec.Struct, rename="camel"):
-    """What a run did, or would do; counts by kind of change."""
+    """The result of a run or of a dry run, counted by kind of change."""
 
     direction: Direction
     dry_run: bool
@@ -57,48 +60,60 @@ class Report(msgspec.Struct, rename="camel"):
 
 
 class SyncSide:
-    """One side: what it has, and what happens to it."""
+    """One side of a sync: its entries, and the commands that read and change it."""
 
-    def __init__(self, name: str, call: Command) -> None:
+    def __init__(self, name: str, call: Command, portions: Portions | None = None) -> None:
         self.name = name
+        self.portions = portions or Portions()
         self._call = call
         self.store_id: str | None = None
-        self.entries: dict[str, Standing] = {}
+        self.projects: list[str] | None = None
+        self.common: list[str] | None = None
+        self.entries: dict[str, SyncedVersion] = {}
         self.versions: dict[str, str] = {}
 
     def look(self) -> None:
-        """Learn what the side has."""
+        """Read the versions of all entries, and the projects open to the caller; None is all."""
         after: str | None = ""
         while after is not None:
-            page = self._call("syncState", {"after": after})
-            self.store_id = page["storeId"]
-            self.entries |= msgspec.convert(page["entries"], dict[str, Standing])
+            page = self._ask("syncState", {"after": after})
+            self.store_id, self.projects = page["storeId"], page["projects"]
+            self.entries |= msgspec.convert(page["entries"], dict[str, SyncedVersion])
             after = page["nextAfter"]
         self.versions = {entry_id: one.version for entry_id, one in self.entries.items()}
 
+    def keep_to(self, projects: list[str] | None) -> None:
+        """Exclude relations into other projects from the sync, and read again if there may be any.
+
+        Each side keeps its own such relations.
+        """
+        self.common = projects
+        if projects != self.projects:
+            self.look()
+
     def traces(self, ids: Sequence[str]) -> dict[str, Trace]:
-        """Return what the archive tells of entries that are not there."""
+        """Return what the archive knows of missing entries."""
         found: dict[str, Trace] = {}
-        for batch in _batches(ids, READ_IDS):
-            answer = self._call("syncRead", {"ids": batch})
+        for batch in _batches(ids, self.portions.read_ids):
+            answer = self._ask("syncRead", {"ids": batch})
             found |= msgspec.convert(answer["traces"], dict[str, Trace])
         return found
 
     def base(self, peer: str | None) -> tuple[str | None, dict[str, str]]:
-        """Return the token and the versions that were common with a peer."""
+        """Return the token and the common versions of the last sync with a peer."""
         if peer is None:
             return None, {}
         answer = self._call("syncBase", {"peer": peer})
         return answer["token"], answer["versions"]
 
     def read(self, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
-        """Return entries as they are stored now."""
-        answer = self._call("syncRead", {"ids": list(ids)})
+        """Return the current entries."""
+        answer = self._ask("syncRead", {"ids": list(ids)})
         return {entry["id"]: entry for entry in answer["entries"]}
 
     def apply(self, changes: list[dict[str, Any]]) -> list[Fault]:
-        """Change the side, and return what was left alone."""
-        answer = self._call("syncApply", {"changes": changes})
+        """Apply changes to this side and return the entries that were skipped."""
+        answer = self._ask("syncApply", {"changes": changes})
         for entry_id, version in answer["versions"].items():
             if version is None:
                 self.versions.pop(entry_id, None)
@@ -107,15 +122,23 @@ class SyncSide:
         return [Fault(self.name, **fault) for fault in answer["faults"]]
 
     def remember(self, store_id: str, peer: str, token: str, versions: dict[str, str]) -> None:
-        """Have the side keep what is common now."""
+        """Store the common versions on this side, as the base of the next sync."""
         common = {"storeId": store_id, "peer": peer, "token": token, "versions": versions}
         self._call("syncBase", common)
 
+    def _ask(self, command: str, request: dict[str, Any]) -> Any:
+        """Run a command, limited to the projects that both sides can access."""
+        limited = {} if self.common is None else {"projects": self.common}
+        return self._call(command, request | limited)
+
 
 def sync(ours: SyncSide, theirs: SyncSide, direction: Direction, *, dry_run: bool) -> Report:
-    """Bring two sides into step; the base is written last, so that a run may be cut off."""
+    """Sync two sides; the base is written last, so an interrupted run can be repeated."""
     ours.look()
     theirs.look()
+    common = _common_projects(ours.projects, theirs.projects)
+    ours.keep_to(common)
+    theirs.keep_to(common)
     base = _common_base(ours, theirs)
     plan = steps(_side(ours, theirs), _side(theirs, ours), base)
     for_ours = [] if direction is Direction.PUSH else plan.ours
@@ -129,10 +152,10 @@ def sync(ours: SyncSide, theirs: SyncSide, direction: Direction, *, dry_run: boo
     )
     if dry_run:
         return report
-    report.faults = [*_bring(for_theirs, ours, theirs), *_bring(for_ours, theirs, ours)]
-    common = next_base(ours.versions, theirs.versions, base)
-    if common != base or ours.store_id is None or theirs.store_id is None:
-        _remember(ours, theirs, common)
+    report.faults = [*_transfer(for_theirs, ours, theirs), *_transfer(for_ours, theirs, ours)]
+    new_base = next_base(ours.versions, theirs.versions, base)
+    if new_base != base or ours.store_id is None or theirs.store_id is None:
+        _remember(ours, theirs, new_base)
     return report
 
 
@@ -140,8 +163,15 @@ def _side(side: SyncSide, other: SyncSide) -> Side:
     return Side(side.entries, side.traces(missing_ids(side.entries, other.entries)))
 
 
+def _common_projects(ours: list[str] | None, theirs: list[str] | None) -> list[str] | None:
+    if ours is None or theirs is None:
+        return theirs if ours is None else ours
+    known = {one.casefold() for one in theirs}
+    return [one for one in ours if one.casefold() in known]
+
+
 def _common_base(ours: SyncSide, theirs: SyncSide) -> dict[str, str]:
-    """Return what both sides had in common: nothing unless both remember the same sync."""
+    """Return the common versions of the last sync: none unless both sides have the same token."""
     token, versions = ours.base(theirs.store_id)
     known, _ = theirs.base(ours.store_id)
     return versions if token is not None and token == known else {}
@@ -154,15 +184,15 @@ def _remember(ours: SyncSide, theirs: SyncSide, common: dict[str, str]) -> None:
     ours.remember(our_id, their_id, token, common)
 
 
-def _bring(wanted: list[Step], source: SyncSide, target: SyncSide) -> Iterator[Fault]:
-    for batch in _batches(wanted, APPLY_ENTRIES):
+def _transfer(wanted: list[Step], source: SyncSide, target: SyncSide) -> Iterator[Fault]:
+    for batch in _batches(wanted, target.portions.apply_entries):
         needed = [one.id for one in batch if one.kind is not StepKind.REMOVE]
         entries = source.read(needed) if needed else {}
         gone = frozenset(needed) - entries.keys()
         for entry_id in sorted(gone):
-            yield Fault(source.name, entry_id, "conflict", "it was removed meanwhile: sync again")
+            yield Fault(source.name, entry_id, "conflict", "removed during the sync: sync again")
         changes = [_change(one, entries.get(one.id)) for one in batch if one.id not in gone]
-        for part in _of_bounded_size(changes):
+        for part in _of_bounded_size(changes, target.portions.apply_bytes):
             yield from target.apply(part)
 
 
@@ -171,12 +201,14 @@ def _change(step: Step, entry: dict[str, Any] | None) -> dict[str, Any]:
     return change if entry is None else {**change, "entry": entry}
 
 
-def _of_bounded_size(changes: list[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
+def _of_bounded_size(
+    changes: list[dict[str, Any]], max_bytes: int
+) -> Iterator[list[dict[str, Any]]]:
     part: list[dict[str, Any]] = []
     size = 0
     for change in changes:
         grows_by = len(msgspec.json.encode(change))
-        if part and size + grows_by > APPLY_BYTES:
+        if part and size + grows_by > max_bytes:
             yield part
             part, size = [], 0
         part.append(change)

@@ -1,4 +1,4 @@
-"""Finding what to work on: the server that was named, the one that owns the root, or the files."""
+"""Chooses the backend: the server of --url, the server that owns the root, or the files."""
 
 import os
 import time
@@ -12,27 +12,26 @@ import msgspec
 
 from qms.cli import output
 from qms.cli.backend import Backend
+from qms.cli.current_project import guess_project
 from qms.cli.identity import named_agent
 from qms.cli.key_file import read_key
-from qms.cli.local import Local
-from qms.cli.projects import guess_project
 from qms.cli.remote import Remote, reachable
-from qms.domain.entry import split_id
-from qms.domain.errors import ConflictError, NotFoundError, UnavailableError, invalid
-from qms.fsio import lock
-from qms.runtime.root import CONFIGURATION_NAME, LOCK_PLACE, ROOT_VARIABLE, find_root
+from qms.config.root import CONFIGURATION_NAME, LOCK_PLACE, ROOT_VARIABLE, find_root
+from qms.disk import root_lock
+from qms.memory.entry import split_id
+from qms.memory.errors import ConflictError, NotFoundError, UnavailableError, invalid
 
 URL_VARIABLE = "QMS_URL"
 KEY_VARIABLE = "QMS_KEY"
 
 LOCK_WAIT_S = 10.0
-"""How long another memoryctl, or a server that is starting, is waited for."""
+"""How long to wait for another memoryctl, or for a server that is starting."""
 
 _LOCK_PAUSE_S = 0.05
 
 
 class Asked(msgspec.Struct, frozen=True, kw_only=True):
-    """What the options that every verb takes say, and which verb it is."""
+    """The options that every verb takes, and the name of the verb."""
 
     verb: str
     url: str | None = None
@@ -40,34 +39,36 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
     root: str | None = None
     project: str | None = None
     as_json: bool = False
+    is_trial: bool = False
+    """Whether `--dry-run` was given: files are then opened read-only."""
 
     @property
     def server_url(self) -> str | None:
-        """Return the server that was named, if any."""
+        """Return the URL of --url or QMS_URL, if any."""
         return self.url or os.environ.get(URL_VARIABLE) or None
 
     @property
     def server_key(self) -> str | None:
-        """Return the key to show to a server."""
+        """Return the key of --key or QMS_KEY, if any."""
         return self.key or os.environ.get(KEY_VARIABLE) or None
 
     @property
     def agent_id(self) -> str | None:
-        """Return who is to be named as the author of what is written.
+        """Return the agent id of QMS_AGENT_ID, the author of what is written.
 
         Raises:
-            InvalidInputError: what the environment says is no name of an agent.
+            InvalidInputError: it is not a valid agent id.
         """
         return named_agent()
 
     @property
     def names_root(self) -> bool:
-        """Say whether a root was named, and not only assumed."""
+        """Return whether a root was given by --root or QMS_ROOT."""
         return bool(self.root or os.environ.get(ROOT_VARIABLE))
 
 
 class Session:
-    """One backend, and the project that commands go to when they name none."""
+    """One backend, and the default project of its commands."""
 
     def __init__(self, backend: Backend, asked: Asked) -> None:
         self.backend = backend
@@ -75,15 +76,15 @@ class Session:
 
     @cached_property
     def project(self) -> str:
-        """Return the project that was asked for, else the one that is being worked on."""
+        """Return the project of --project, else the one guessed from the working folder."""
         return self.asked.project or guess_project(Path.cwd(), self.backend.projects())
 
     def project_of(self, entry_id: str) -> str:
-        """Return the project to ask for an entry: the one asked for, else the one in its id."""
+        """Return the project of an entry: that of --project, else the one in its id."""
         return self.asked.project or split_id(entry_id)[0] or self.project
 
     def call(self, project: str, command: str, request: Mapping[str, Any]) -> Any:
-        """Run one command and return the object that the API answers.
+        """Run one command and return its answer.
 
         Raises:
             QmsError: the command failed.
@@ -95,7 +96,7 @@ class Session:
         return self.backend.send(project, command, body)
 
     def administer(self, command: str, /, **arguments: Any) -> Any:
-        """Run one command of the administration and return the object that the API answers.
+        """Run one administration command and return its answer.
 
         Raises:
             QmsError: the command failed.
@@ -105,10 +106,10 @@ class Session:
 
 @contextmanager
 def open_session(asked: Asked) -> Iterator[Session]:
-    """Yield a session on what was asked for, after saying on standard error what that is.
+    """Yield a session on the chosen backend, and print on standard error which one it is.
 
     Raises:
-        QmsError: there is nothing to work on, or it is not to be had.
+        QmsError: there is no server or root, or it cannot be opened.
     """
     backend = _open(asked)
     try:
@@ -120,10 +121,10 @@ def open_session(asked: Asked) -> Iterator[Session]:
 
 @contextmanager
 def open_peer(place: str, asked: Asked, key: str | None) -> Iterator[Session]:
-    """Yield a session on another server or root than the one that was asked for.
+    """Yield a session on the other server or root of a sync.
 
     Raises:
-        QmsError: there is nothing to work on, or it is not to be had.
+        QmsError: there is no server or root, or it cannot be opened.
     """
     if place.startswith(("http://", "https://")):
         backend: Backend = Remote(place, key)
@@ -138,11 +139,11 @@ def open_peer(place: str, asked: Asked, key: str | None) -> Iterator[Session]:
 
 
 def checked_root(asked: Asked) -> Path:
-    """Return the root, which some server has set up before.
+    """Return the root after checking that it has a configuration file.
 
     Raises:
-        NotFoundError: none has.
-        UnavailableError: the caller may not even look.
+        NotFoundError: the folder is no root.
+        UnavailableError: the folder cannot be read.
     """
     root = find_root(asked.root)
     try:
@@ -151,15 +152,15 @@ def checked_root(asked: Asked) -> Path:
         raise _unusable(root, error) from error
     if not is_there:
         missing = NotFoundError(f"there is no Quick Memory Server in {root}", root=str(root))
-        missing.add_note("start one there with `qms serve`, or name another with --root or --url")
+        missing.add_note("create one with `qms serve`, or pass another with --root or --url")
         raise missing
     return root
 
 
 def running_url(root: Path) -> str | None:
-    """Return where the server that owns a root answers, or None."""
+    """Return the URL of the server that owns a root, or None if none is running."""
     path = root / LOCK_PLACE
-    owner = lock.read_owner(path) if lock.is_held(path) else None
+    owner = root_lock.read_owner(path) if root_lock.is_held(path, root=root) else None
     return owner.url or None if owner else None
 
 
@@ -171,7 +172,7 @@ def _open(asked: Asked) -> Backend:
 
 
 def _key_of_own_server(asked: Asked, url: str) -> str | None:
-    """Return the key that the root holds when the URL is its own server's; no other gets it."""
+    """Return the key file's key if the URL is the root's own server; it is sent to no other."""
     root = find_root(asked.root)
     running = running_url(root)
     if running is None or reachable(running).rstrip("/") != reachable(url).rstrip("/"):
@@ -189,21 +190,35 @@ def _open_checked(root: Path, asked: Asked) -> Backend:
 def _unusable(root: Path, error: OSError) -> UnavailableError:
     unusable = UnavailableError(f"{root} cannot be used: {error.strerror or error}")
     if isinstance(error, PermissionError):
-        unusable.add_note("it belongs to another account: ask its server with --url and --key")
-        unusable.add_note("or run this as that account, on Windows as administrator")
+        unusable.add_note("it belongs to another account: use its server with --url and --key")
+        unusable.add_note("or run this command as that account, on Windows as administrator")
     return unusable
 
 
 def _open_root(root: Path, asked: Asked) -> Backend:
+    return _owner_of(root, asked) or _open_files(root, asked)
+
+
+def _owner_of(root: Path, asked: Asked) -> Backend | None:
+    """Return the server that owns a root, or None if none is running."""
+    if (url := running_url(root)) is None:
+        return None
+    return Remote(url, asked.server_key or read_key(root), agent_id=asked.agent_id)
+
+
+def _open_files(root: Path, asked: Asked) -> Backend:
+    from qms.cli.local import Local  # the whole server: not needed to call one
+
     deadline = time.monotonic() + LOCK_WAIT_S
     while True:
-        if (url := running_url(root)) is not None:
-            key = asked.server_key or read_key(root)
-            return Remote(url, key, agent_id=asked.agent_id)
         try:
-            local = Local(root, command=asked.verb, agent_id=asked.agent_id)
+            local = Local(
+                root, command=asked.verb, agent_id=asked.agent_id, is_trial=asked.is_trial
+            )
         except ConflictError:
-            # Another memoryctl is at work, or a server that has no address yet.
+            # Another memoryctl is running, or a server that has no address yet.
+            if (owner := _owner_of(root, asked)) is not None:
+                return owner
             if time.monotonic() > deadline:
                 raise
             time.sleep(_LOCK_PAUSE_S)

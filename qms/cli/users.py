@@ -1,63 +1,59 @@
-"""`memoryctl users`: who is known to the server, and with which tier."""
+"""`memoryctl users`: list, add, change and remove users."""
 
 import click
 
 from qms.cli import output
 from qms.cli.arguments import Verb, shared_options
-from qms.cli.removing import is_wanted, removal_options
+from qms.cli.calls import Columns, calls
+from qms.cli.confirm import is_wanted, removal_options
 from qms.cli.target import Asked, Session, open_session
-from qms.domain.access import AccessTier
-from qms.domain.errors import NotFoundError
+from qms.memory.access import AccessTier
+from qms.memory.errors import NotFoundError
 
 TIERS = click.Choice([access.label for access in AccessTier])
 
 
 @click.group()
 def users() -> None:
-    """Look after users; what they may do in a project is `permissions`."""
+    """Manage users; for their tiers in projects see `permissions`."""
+
+
+_tier_option = click.option(
+    "--tier", type=TIERS, required=True, help="Tier in projects that are not private."
+)
+_USERS = Columns(
+    {
+        "USER": "name",
+        "TIER": "tier",
+        "KEYS": "keys",
+        "LISTED IN": lambda one: ", ".join(
+            f"{slug}: {tier}" for slug, tier in one["permissions"].items()
+        ),
+    },
+    flexible=3,
+)
 
 
 @users.command("list", cls=Verb, example="memoryctl users list")
-@shared_options
-def list_users(asked: Asked) -> None:
-    """List users with their tier and the projects in which they are listed."""
-    with open_session(asked) as session:
-        answer = session.administer("listUsers")
-    if asked.as_json:
-        output.answer(answer)
-        return
-    rows = [
-        [
-            one["name"],
-            one["tier"],
-            str(one["keys"]),
-            ", ".join(f"{slug}: {tier}" for slug, tier in one["permissions"].items()),
-        ]
-        for one in answer["items"]
-    ]
-    output.table(("USER", "TIER", "KEYS", "LISTED IN"), rows, flexible=3)
+@calls("listUsers", _USERS)
+def list_users() -> None:
+    """List users with their tier and the projects that list them."""
 
 
 @users.command(cls=Verb, example="memoryctl users add alice --tier writer")
 @click.argument("user", metavar="USER")
-@click.option("--tier", type=TIERS, required=True, help="In every project that is not private.")
-@shared_options
-def add(asked: Asked, user: str, tier: str) -> None:
-    """Make a user; `memoryctl keys create` gives it a key."""
-    with open_session(asked) as session:
-        answer = session.administer("createUser", user=user, tier=tier)
-    report_change(asked, answer, f"user {user} made, tier {tier}")
+@_tier_option
+@calls("createUser", says="user {user} created, tier {tier}")
+def add() -> None:
+    """Create a user; `memoryctl keys create` creates its key."""
 
 
 @users.command("set", cls=Verb, example="memoryctl users set alice --tier curator")
 @click.argument("user", metavar="USER")
-@click.option("--tier", type=TIERS, required=True, help="In every project that is not private.")
-@shared_options
-def set_user(asked: Asked, user: str, tier: str) -> None:
-    """Give a user another tier."""
-    with open_session(asked) as session:
-        answer = session.administer("changeUser", user=user, tier=tier)
-    report_change(asked, answer, f"user {user} has tier {tier} now")
+@_tier_option
+@calls("changeUser", says="user {user} now has tier {tier}")
+def set_user() -> None:
+    """Change the tier of a user."""
 
 
 @users.command(cls=Verb, example="memoryctl users remove alice --dry-run")
@@ -65,10 +61,10 @@ def set_user(asked: Asked, user: str, tier: str) -> None:
 @removal_options
 @shared_options
 def remove(asked: Asked, user: str, dry_run: bool, yes: bool) -> None:
-    """Remove a user with all keys and permissions; the last admin stays."""
+    """Remove a user with all keys and permissions; the last admin cannot be removed."""
     with open_session(asked) as session:
         version, keys = _found(session, user)
-        what = f"remove user {user} with {keys} working keys"
+        what = f"remove user {user} with {keys} valid keys"
         if not is_wanted(what, dry_run=dry_run, yes=yes):
             report_change(asked, {"version": version}, "nothing was changed")
             return
@@ -77,7 +73,7 @@ def remove(asked: Asked, user: str, dry_run: bool, yes: bool) -> None:
 
 
 def report_change(asked: Asked, answer: dict[str, object], message: str) -> None:
-    """Say what was done, or print what the API answered."""
+    """Print a message about a change, and with --json the answer of the API."""
     if asked.as_json:
         output.answer(answer)
     output.note(message)

@@ -1,1 +1,1 @@
-"""Settings from TOML text and back."""
+"""Reads settings from the TOML file and writes them back."""

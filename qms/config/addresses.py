@@ -1,4 +1,4 @@
-"""URLs, hosts and origins as the configuration spells them."""
+"""Parses and checks the URLs, hosts and origins of the configuration."""
 
 import ipaddress
 import re
@@ -50,11 +50,11 @@ def parse_listen(text: str) -> ListenAddress:
     """Return the address that a `listen` URL names.
 
     Raises:
-        ValueError: it is not scheme, host and port; the text says what is wrong.
+        ValueError: it is not scheme, host and port; the message says what is wrong.
     """
     parts = _split(text)
     if parts.path not in ("", "/") or parts.query or parts.fragment:
-        raise ValueError("has more than scheme, host and port")
+        raise ValueError("must have scheme, host and port only")
     if parts.port is None:
         raise ValueError("needs a port, as in http://127.0.0.1:5080")
     assert parts.hostname is not None
@@ -65,7 +65,7 @@ def check_origin(text: str) -> None:
     """Raise `ValueError` unless `text` is what a browser sends as Origin."""
     parts = _split(text)
     if parts.path or parts.query or parts.fragment:
-        raise ValueError("has more than scheme, host and port, as in https://memory.example")
+        raise ValueError("must have scheme, host and port only, as in https://memory.example")
 
 
 def check_base_url(text: str) -> None:
@@ -78,7 +78,7 @@ def check_base_url(text: str) -> None:
 def check_host(text: str) -> None:
     """Raise `ValueError` unless `text` is a host name or address, with or without a port."""
     if "/" in text:
-        raise ValueError("is a host such as memory.example, without scheme and path")
+        raise ValueError("must be a host such as memory.example, without scheme and path")
     _split(f"http://{text}")
 
 
@@ -93,7 +93,7 @@ def _split(text: str) -> SplitResult:
     if parts.scheme not in ("http", "https"):
         raise ValueError("must begin with http:// or https://")
     if "@" in parts.netloc:
-        raise ValueError("may not carry a user name or password")
+        raise ValueError("may not contain a user name or password")
     if not parts.hostname or not _is_host(parts.hostname):
         raise ValueError("has no valid host; to listen on every address use 0.0.0.0 or [::]")
     if port is None and parts.netloc.endswith(":"):

@@ -1,4 +1,4 @@
-"""Plain values into structs, with the place of every flaw and of every unknown key."""
+"""Converts plain values to structs, and reports the path of every error and unknown key."""
 
 import difflib
 import enum
@@ -10,10 +10,10 @@ from typing import Any, TypeVar, get_args, get_origin
 import msgspec
 
 Place = tuple[str | int, ...]
-"""Where a value stands: table names, keys, and positions in arrays."""
+"""The path of a value: table names, keys, and positions in arrays."""
 
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
-"""Characters that a name may not hold: they break lines, or turn their order around."""
+"""Characters that a name may not contain: line breaks, controls and bidirectional overrides."""
 
 T = TypeVar("T")
 
@@ -29,7 +29,7 @@ _PLAIN_WORDS = {
 
 
 class SettingError(ValueError):
-    """A setting that cannot be used: where it stands and what is wrong."""
+    """A setting that cannot be used: its path and the reason."""
 
     def __init__(self, place: Place, reason: str) -> None:
         super().__init__(reason)
@@ -37,15 +37,27 @@ class SettingError(ValueError):
         self.reason = reason
 
 
+class Standing(enum.StrEnum):
+    """The severity of a remark; an edit may add only `odd` ones."""
+
+    ODD = "odd"
+    """Accepted, with a warning."""
+    KEPT = "kept"
+    """Works because an earlier version accepted it."""
+    VOID = "void"
+    """Has no effect, although an earlier version accepted it."""
+
+
 class Remark(msgspec.Struct, frozen=True):
-    """Something a person should look at, which does not stop the configuration."""
+    """A warning about a setting, which does not make the configuration invalid."""
 
     place: Place
     reason: str
+    standing: Standing = Standing.ODD
 
 
 def to_struct(data: Mapping[str, Any], kind: type[T], place: Place, remarks: list[Remark]) -> T:
-    """Return the struct that a table means; keys that it does not name become remarks.
+    """Return the struct for a table; unknown keys become remarks.
 
     Raises:
         SettingError: a value is of the wrong type or out of its range.
@@ -60,7 +72,7 @@ def to_struct(data: Mapping[str, Any], kind: type[T], place: Place, remarks: lis
 def _known(
     data: Mapping[str, Any], kind: type, place: Place, remarks: list[Remark]
 ) -> dict[str, Any]:
-    """Return the values that the type names, nested sections likewise; remark on the others."""
+    """Return the values of known keys, nested sections too; add a remark for each unknown key."""
     fields = {field.encode_name: field.type for field in msgspec.structs.fields(kind)}
     remarks.extend(unknown_keys(data, fields, place))
     known: dict[str, Any] = {}
@@ -103,7 +115,7 @@ def _flaw(error: msgspec.ValidationError, kind: type, place: Place) -> SettingEr
 
 
 def _choices(kind: Any, place: Place) -> list[str]:
-    """Return the values that an enumeration at this place allows."""
+    """Return the values of the enumeration at this path, or none."""
     for step in place:
         if isinstance(step, int):
             kind = get_args(kind)[0] if get_origin(kind) is tuple else None

@@ -1,4 +1,4 @@
-"""Cron expressions of five fields, and the next moment that one names in a time zone."""
+"""Parses cron expressions of five fields, and computes the next run in a time zone."""
 
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 import msgspec
 
 LOCAL = "local"
-"""The name of the system's own time zone."""
+"""The name for the time zone of the system."""
 
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _DAYS = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")
@@ -20,11 +20,11 @@ _FIELDS = (
 )
 _ALL_HOURS = frozenset(range(24))
 _LONGEST_DAYS = 366 * 9
-"""The 29th of February comes again within eight years."""
+"""The 29th of February recurs within eight years."""
 
 
 class Cron(msgspec.Struct, frozen=True):
-    """When something is due."""
+    """A schedule: the minutes, hours and days at which a job runs."""
 
     minutes: frozenset[int]
     hours: frozenset[int]
@@ -33,24 +33,24 @@ class Cron(msgspec.Struct, frozen=True):
     weekdays: frozenset[int]
     """Sunday is 0."""
     takes_either_day: bool
-    """Both kinds of day are named: then one of them is enough."""
+    """True if day of month and day of week are both given: then one of them is enough."""
 
     def next_after(self, moment: datetime, zone: tzinfo | None) -> datetime | None:
-        """Return the next moment after one, in UTC; None is the system's own zone.
+        """Return the next run after a moment, in UTC; zone None is the system's.
 
-        A local time that a clock change leaves out comes as much later as the clock jumps; one
-        that comes twice counts once, unless every hour is meant.
+        A local time that a clock change skips runs later by the length of the jump; one that
+        occurs twice runs once, unless the schedule has every hour.
         """
         today = moment.astimezone(zone).date() - timedelta(days=1)
         for number in range(_LONGEST_DAYS):
             day = today + timedelta(days=number)
-            if self._names(day):
+            if self._includes(day):
                 found = min((one for one in self._moments(day, zone) if one > moment), default=None)
                 if found is not None:
                     return found
         return None
 
-    def _names(self, day: date) -> bool:
+    def _includes(self, day: date) -> bool:
         if day.month not in self.months:
             return False
         in_month, in_week = day.day in self.days, day.isoweekday() % 7 in self.weekdays
@@ -66,25 +66,25 @@ class Cron(msgspec.Struct, frozen=True):
 
 
 def parse_cron(text: str) -> Cron:
-    """Return what a cron expression means.
+    """Return the schedule of a cron expression.
 
     Raises:
-        ValueError: it means nothing; the message says which field.
+        ValueError: it is not valid; the message names the field.
     """
     parts = text.split()
     if len(parts) != len(_FIELDS):
         raise ValueError('must be a cron expression of five fields, as in "0 3 * * *"')
     sets = [_values(part, *field) for part, field in zip(parts, _FIELDS, strict=True)]
     minutes, hours, days, months, weekdays = sets
-    names_both = parts[2][0] not in "*?" and parts[4][0] not in "*?"
-    return Cron(minutes, hours, days, months, frozenset(one % 7 for one in weekdays), names_both)
+    has_both = parts[2][0] not in "*?" and parts[4][0] not in "*?"
+    return Cron(minutes, hours, days, months, frozenset(one % 7 for one in weekdays), has_both)
 
 
 def find_zone(name: str) -> tzinfo | None:
-    """Return a time zone by its name; None for the system's own.
+    """Return a time zone by its name; None for the system's.
 
     Raises:
-        ValueError: this system knows no such zone.
+        ValueError: this system has no such zone.
     """
     if name.casefold() == LOCAL:
         return None
@@ -93,7 +93,7 @@ def find_zone(name: str) -> tzinfo | None:
     try:
         return ZoneInfo(name)
     except (OSError, ValueError, KeyError):
-        raise ValueError(f"this system knows no time zone {name!r}") from None
+        raise ValueError(f"this system has no time zone {name!r}") from None
 
 
 def _values(part: str, name: str, low: int, high: int, words: tuple[str, ...]) -> frozenset[int]:
@@ -110,7 +110,7 @@ def _values(part: str, name: str, low: int, high: int, words: tuple[str, ...]) -
             if has_step and not is_range:
                 last = high
         if first > last:
-            raise ValueError(f"{name}: {span!r} ends before it begins")
+            raise ValueError(f"{name}: the range {span!r} ends before it begins")
         found.update(range(first, last + 1, step))
     return frozenset(found)
 

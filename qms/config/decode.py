@@ -1,4 +1,4 @@
-"""Plain values as read from the TOML, turned into `Settings`; every flaw is named by its place."""
+"""Decodes the plain values of the TOML file into `Settings`; errors name the setting's path."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -12,6 +12,7 @@ from qms.config.convert import (
     Place,
     Remark,
     SettingError,
+    Standing,
     as_table,
     quoted,
     to_struct,
@@ -19,20 +20,30 @@ from qms.config.convert import (
 )
 from qms.config.cron import parse_cron
 from qms.config.paths import comparable, path_flaw
-from qms.config.settings import Endpoint, GlobalSettings, LlmSettings, Settings, fold_slug
+from qms.config.settings import (
+    UNBUILT_TOOLSETS,
+    Endpoint,
+    GlobalSettings,
+    LlmSettings,
+    Settings,
+    Toolset,
+    fold_slug,
+)
 from qms.config.users import decode_permissions, decode_users
-from qms.domain.lifecycle import MAX_SECONDS
-from qms.domain.slugs import is_slug
+from qms.disk.permissions import rights_of
+from qms.memory.errors import InvalidInputError
+from qms.memory.retention import MAX_SECONDS
+from qms.memory.slugs import is_slug
 
 _SECTIONS = ("global", "llm", "endpoint", "users", "permissions")
 _LARGEST_LIMIT = 1 << 30
-_LIMIT_MAXIMA = {"jsonDepth": 256, "hops": 100}
+_LIMIT_MAXIMA = {"jsonDepth": 256, "hops": 100, "importSeconds": 3600}
 _TIME_ZONE = re.compile(r"[A-Za-z][A-Za-z0-9_+-]*(?:/[A-Za-z0-9_+-]+){0,2}")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 def decode(data: Mapping[str, Any]) -> tuple[Settings, list[Remark]]:
-    """Return the settings that the values of a TOML document mean, and what is odd about them.
+    """Return the settings of the values of a TOML document, and the remarks about them.
 
     Raises:
         SettingError: a value is of the wrong type or out of its range.
@@ -127,8 +138,12 @@ def _check_lengths(values: GlobalSettings) -> None:
     for name, value in msgspec.to_builtins(values.retention).items():
         if name.endswith("Seconds") and not 0 <= value <= MAX_SECONDS:
             raise SettingError(
-                ("global", "retention", name), f"must be 0 (for ever) to {MAX_SECONDS} (ten years)"
+                ("global", "retention", name), f"must be 0 (forever) to {MAX_SECONDS} (ten years)"
             )
+    try:
+        rights_of(values.group)
+    except InvalidInputError as error:
+        raise SettingError(("global", "group"), error.message) from None
     for name, value in msgspec.to_builtins(values.limits).items():
         largest = _LIMIT_MAXIMA.get(name, _LARGEST_LIMIT)
         if not 1 <= value <= largest:
@@ -155,7 +170,7 @@ def _endpoints(
         endpoint = _endpoint(name, as_table(value, place), remarks)
         if fold_slug(endpoint.slug) in folded:
             raise SettingError(
-                (*place, "slug"), f"{endpoint.slug} names another endpoint too (case is ignored)"
+                (*place, "slug"), f"another endpoint has the slug {endpoint.slug} (case is ignored)"
             )
         folded.add(fold_slug(endpoint.slug))
         folder = comparable(values.storage_root, endpoint.folder)
@@ -166,7 +181,11 @@ def _endpoints(
 
 def _endpoint(name: str, data: Mapping[str, Any], remarks: list[Remark]) -> Endpoint:
     place = ("endpoint", name)
-    endpoint = to_struct({"slug": name, **data}, Endpoint, place, remarks)
+    given = {"slug": name, **data}
+    for key in ("toolsets", "defaultToolsets"):
+        if key in given:
+            given[key] = _built_toolsets(given[key], (*place, key), remarks)
+    endpoint = to_struct(given, Endpoint, place, remarks)
     if not is_slug(endpoint.slug):
         raise SettingError(
             (*place, "slug"),
@@ -177,12 +196,23 @@ def _endpoint(name: str, data: Mapping[str, Any], remarks: list[Remark]) -> Endp
         _check_folder(endpoint.storage_path, (*place, "storagePath"))
     extra = [tool for tool in endpoint.default_toolsets if tool not in endpoint.toolsets]
     if extra:
-        raise SettingError((*place, "defaultToolsets"), f"{extra[0]} is not among toolsets")
+        raise SettingError((*place, "defaultToolsets"), f"{extra[0]} is not in toolsets")
     return endpoint
 
 
+def _built_toolsets(given: Any, place: Place, remarks: list[Remark]) -> Any:
+    """Return the toolsets without those that are not built, and add a remark for each of these."""
+    if not isinstance(given, list):
+        return given
+    unbuilt = [name for name in given if isinstance(name, str) and name in UNBUILT_TOOLSETS]
+    for name in unbuilt:
+        reason = f"toolset {name} is not built; use {', '.join(Toolset)}"
+        remarks.append(Remark(place, reason, Standing.VOID))
+    return [name for name in given if name not in unbuilt]
+
+
 class _Folders:
-    """The folders of all stores; none may be, hold or lie in another: two writers would meet."""
+    """The folders of all stores; none may equal or contain another: two writers would collide."""
 
     def __init__(self) -> None:
         self._owners: dict[tuple[str, ...], str] = {}

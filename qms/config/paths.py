@@ -1,16 +1,17 @@
-"""Folders named in the configuration: which may leave the root, and which may not.
+"""Checks and resolves the folders of the configuration: a relative path never leaves its base.
 
-A relative path stays inside its base on every file system: the same file is copied between Linux,
-macOS and Windows. Only a person who writes an absolute path into the TOML can lead outside.
+That holds for every file system: the same file is copied between Linux, macOS and Windows. Only an
+absolute path that a person writes into the TOML file leads outside.
 """
 
 import re
 from pathlib import Path, PurePosixPath
 
-from qms.domain.slugs import SLUG, is_slug
+from qms.memory.slugs import SLUG, is_slug
 
 _EXTENDED = "\\\\?\\"
 _EXTENDED_SHARE = _EXTENDED + "UNC\\"
+_DRIVE = re.compile(r"[A-Za-z]:")
 _UNPORTABLE = re.compile(r'[\x00-\x1f\x7f\\:*?"<>|]')
 
 
@@ -23,12 +24,12 @@ def path_flaw(text: str, *, confined: bool) -> str | None:
     """Return why `text` may not name a folder, or None; `confined` refuses absolute ones too."""
     if not confined and is_absolute(text):
         return None
-    if text.startswith(("/", "\\")) or re.match(r"[A-Za-z]:", text):
+    if text.startswith(("/", "\\")) or _DRIVE.match(text):
         if confined:
-            return "must be a relative path: an absolute one is set by hand in the TOML only"
+            return "must be a relative path: an absolute path can be set only in the TOML file"
         return "is not an absolute path of this system"
     if _UNPORTABLE.search(text):
-        return 'may not contain control characters or any of \\ : * ? " < > | (part folders with /)'
+        return 'may not contain control characters or any of \\ : * ? " < > | (join folders with /)'
     parts = PurePosixPath(text).parts
     if ".." in parts:
         return "may not leave its folder with '..': write an absolute path by hand instead"
@@ -45,15 +46,15 @@ def resolve_inside(base: Path, text: str) -> Path | None:
 
 
 def resolved(path: Path) -> Path:
-    """Return a path with symbolic links followed, always in its usual form."""
+    r"""Return a path with symbolic links followed, without the prefix `\\?\`."""
     return Path(usual_form(str(path.resolve())))
 
 
 def usual_form(text: str) -> str:
-    r"""Return a path of Windows without `\\?\`.
+    r"""Return a Windows path without the prefix `\\?\`.
 
-    Python leaves it there when the file system was busy at the wrong moment; two forms of one
-    folder would then look like two folders.
+    Python leaves the prefix when the file system was busy; then two forms of one folder would look
+    like two folders.
     """
     if text.startswith(_EXTENDED_SHARE):
         return "\\\\" + text[len(_EXTENDED_SHARE) :]
@@ -61,11 +62,11 @@ def usual_form(text: str) -> str:
 
 
 def comparable(*parts: str) -> tuple[str, ...]:
-    """Return the parts of a joined path, the later absolute one winning, for comparing folders."""
+    """Return the parts of a joined path, for comparison; a later absolute path replaces others."""
     return tuple(part.casefold() for part in Path(*parts).parts)
 
 
 def _is_device_name(part: str) -> bool:
-    # Windows ignores what follows the dot: `con.txt` is the console too.
+    # Windows ignores the extension: `con.txt` is the console too.
     stem = part.split(".", maxsplit=1)[0].rstrip()
     return SLUG.fullmatch(stem) is not None and not is_slug(stem)

@@ -1,9 +1,10 @@
-"""What can be configured: every setting with its default and its range, as frozen values.
+"""Settings: every setting with its type, default and range, as frozen values.
 
 The names and defaults are those of `docs/configuration.md`. A `Settings` value is valid by
-construction: `qms.config.decode` is the only maker, and checks what a type cannot say.
+construction: only `qms.config.decode` creates it, and checks what a type cannot express.
 """
 
+from collections.abc import Iterable
 from datetime import datetime
 from enum import StrEnum
 from functools import cached_property
@@ -13,15 +14,15 @@ from typing import Annotated
 import msgspec
 
 from qms.config.addresses import ListenAddress, parse_listen
-from qms.config.keys import KeyMatch, KeyRecord, StoredKey, find_stored
+from qms.config.api_keys import KeyMatch, KeyRecord, StoredKey, find_stored
 from qms.config.paths import is_absolute, resolve_inside
-from qms.domain.access import LOCAL_ACCESS, LOCAL_USER, AccessTier
-from qms.domain.errors import invalid
-from qms.domain.lifecycle import RetentionLengths
-from qms.domain.limits import Limits
+from qms.memory.access import LOCAL_ACCESS, LOCAL_USER, AccessTier
+from qms.memory.errors import invalid
+from qms.memory.limits import Limits
+from qms.memory.retention import RetentionLengths
 
 SHARED_SLUG = "shared"
-"""The endpoint whose store the others read when they say `includeShared`."""
+"""The endpoint whose store other endpoints read when `includeShared` is true."""
 
 Count = Annotated[int, msgspec.Meta(ge=0, le=1_000_000_000)]
 Megabytes = Annotated[int, msgspec.Meta(ge=1, le=10_000)]
@@ -38,12 +39,20 @@ Texts = Annotated[tuple[str, ...], msgspec.Meta(max_length=1000)]
 
 
 def fold_slug(slug: str) -> str:
-    """Return what two slugs have in common that differ only in case.
+    """Return a slug in lower case, for comparison without case.
 
-    Slugs are ASCII. Text that is not stays as it is: Unicode would fold `ſ` to `s` and the Kelvin
-    sign to `k`, and open a project by a name that it does not have.
+    Slugs are ASCII. Other text stays as it is: Unicode would fold `ſ` to `s` and the Kelvin sign to
+    `k`, and open a project by a name that it does not have.
     """
     return slug.lower() if slug.isascii() else slug
+
+
+def find_name(name: str, names: Iterable[str]) -> str | None:
+    """Return the matching name as spelled in `names`, or None; case is ignored."""
+    known = list(names)
+    if name in known:
+        return name
+    return next((one for one in known if fold_slug(one) == fold_slug(name)), None)
 
 
 class LogLevel(StrEnum):
@@ -56,21 +65,21 @@ class LogLevel(StrEnum):
 
 
 class SummaryMethod(StrEnum):
-    """Who writes summaries."""
+    """How summaries are made."""
 
     EXTRACTIVE = "extractive"
     LLM = "llm"
 
 
 class BackupMode(StrEnum):
-    """What an automatic backup holds."""
+    """What an automatic backup contains."""
 
     DIFFERENTIAL = "differential"
     FULL = "full"
 
 
 class SecretsPolicy(StrEnum):
-    """What happens to an entry that seems to hold a secret."""
+    """What happens to an entry that seems to contain a secret."""
 
     WARN = "warn"
     REDACT = "redact"
@@ -78,21 +87,22 @@ class SecretsPolicy(StrEnum):
 
 
 class Toolset(StrEnum):
-    """A group of commands that an endpoint can offer."""
+    """A group of commands that an endpoint can offer; each member has rows in the table."""
 
+    LITE = "lite"
     CORE = "core"
     LIFECYCLE = "lifecycle"
     DOCUMENTS = "documents"
-    GRAPH = "graph"
-    ANALYTICS = "analytics"
     SYSTEM = "system"
-    CODE = "code"
     AI_MEMORY = "aiMemory"
     SERVER_MEMORY = "serverMemory"
 
 
+UNBUILT_TOOLSETS = frozenset({"graph", "analytics", "code"})
+"""Names that earlier versions accepted although no command had them: such a file still loads."""
+
 DROP_IN_TOOLSETS = frozenset({Toolset.AI_MEMORY, Toolset.SERVER_MEMORY})
-"""Toolsets for clients of other servers: nobody else need know of them."""
+"""Toolsets for clients of other servers; other clients do not need them."""
 
 
 class _Section(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -107,13 +117,13 @@ class EmbeddingSettings(_Section, frozen=True):
 
 
 class RerankerSettings(_Section, frozen=True):
-    """`[global.reranker]`: the optional model that orders the best hits again."""
+    """`[global.reranker]`: the optional model that reranks the best hits."""
 
     model: str = ""
 
 
 class SummarizerSettings(_Section, frozen=True):
-    """`[global.summarizer]`: who writes summaries."""
+    """`[global.summarizer]`: how summaries are made."""
 
     model: SummaryMethod = SummaryMethod.EXTRACTIVE
 
@@ -128,7 +138,7 @@ class BackupSettings(_Section, frozen=True):
 
 
 class RateSettings(_Section, frozen=True):
-    """`[global.rate]`: how much one key may ask for."""
+    """`[global.rate]`: the rate limit of one key."""
 
     requests_per_minute: Count = 6000
 
@@ -145,6 +155,7 @@ class GlobalSettings(_Section, frozen=True):
     tls_key: str = ""
     storage_root: Name = "MemoryStores"
     backup_root: Name = "Backups"
+    group: str = ""
     log_level: LogLevel = LogLevel.INFO
     log_max_megabytes: Megabytes = 20
     log_max_days: Days = 30
@@ -160,7 +171,7 @@ class GlobalSettings(_Section, frozen=True):
     rate: RateSettings = RateSettings()
 
     def addresses(self) -> tuple[ListenAddress, ...]:
-        """Return where to listen."""
+        """Return the addresses to listen on."""
         return tuple(parse_listen(url) for url in self.listen)
 
 
@@ -188,10 +199,11 @@ class Endpoint(_Section, frozen=True):
     secrets: SecretsPolicy = SecretsPolicy.WARN
     max_entries: Count = 0
     max_megabytes: Count = 0
+    document_roots: tuple[str, ...] = ()
 
     @property
     def title(self) -> str:
-        """Return what people call the project."""
+        """Return the display name of the project."""
         return self.name or self.slug
 
     @property
@@ -220,12 +232,21 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """Return the endpoint with this slug, compared without case."""
         return self.endpoints.get(slug) or self._endpoints_by_fold.get(fold_slug(slug))
 
+    def find_user(self, name: str) -> str | None:
+        """Return the user's name as spelled in the file, compared without case."""
+        return find_name(name, self.users)
+
     def access(self, user: str, slug: str) -> AccessTier:
-        """Return what a user may do in a project; nothing where either is unknown."""
-        endpoint, known = self.find_endpoint(slug), self.users.get(user)
+        """Return the tier of a user in a project; none when either is unknown."""
+        endpoint = self.find_endpoint(slug)
+        return AccessTier.NONE if endpoint is None else self.access_in(user, endpoint)
+
+    def access_in(self, user: str, endpoint: Endpoint) -> AccessTier:
+        """Return the tier of a user in this project; none when the user is unknown."""
+        known = self.users.get(user)
         if known is None and user == LOCAL_USER:
             known = User(access=LOCAL_ACCESS)
-        if endpoint is None or known is None:
+        if known is None:
             return AccessTier.NONE
         listed = self.permissions.get(endpoint.slug, {}).get(user)
         if listed is not None:
@@ -233,7 +254,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return AccessTier.NONE if endpoint.private else known.access
 
     def find_key(self, key: str, now: datetime) -> KeyMatch | None:
-        """Return whose unexpired key this is, compared in constant time."""
+        """Return the user of an unexpired key, compared in constant time."""
         found = self.find_record(key)
         if found is None or found.record.is_expired(now):
             return None
@@ -244,7 +265,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return find_stored(key, self._stored_keys)
 
     def admins(self, now: datetime) -> list[str]:
-        """Return the users who can administer the server: tier admin and a key that works."""
+        """Return the users who can administer the server: tier admin and an unexpired key."""
         return [
             name
             for name, user in self.users.items()
@@ -253,7 +274,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         ]
 
     def storage_folder(self, root: Path) -> Path:
-        """Return the folder that holds the stores.
+        """Return the folder of the stores.
 
         Raises:
             InvalidInputError: a symbolic link leads out of the root.
@@ -270,7 +291,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return _place(base, endpoint.folder, f"endpoint.{endpoint.slug}.storagePath")
 
     def backup_folder(self, root: Path) -> Path:
-        """Return the folder that holds the backups.
+        """Return the folder of the backups.
 
         Raises:
             InvalidInputError: a symbolic link leads out of the root.

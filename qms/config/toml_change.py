@@ -1,7 +1,7 @@
-"""Changes to TOML text that leave alone what they do not speak of.
+"""Changes TOML text and keeps comments, order and unknown keys.
 
-After every change the new text is read back and compared with the change made to plain values, so
-that a rewrite that would lose or invent anything is refused instead of written.
+After every change the new text is read back and compared with the same change made to plain values.
+A rewrite that would lose or add anything else is refused.
 """
 
 import math
@@ -14,13 +14,13 @@ from tomlkit.items import AoT, Array, InlineTable, Item, Table
 from tomlkit.toml_document import TOMLDocument
 
 from qms.config.toml_document import is_there, items_at, read, unused_mark
-from qms.domain.errors import InvalidInputError
+from qms.memory.errors import InvalidInputError
 
 Values = MutableMapping[str, Any]
 
 
 def change(text: str, edit: Callable[[Values], None]) -> str:
-    """Return the text after `edit`, which is applied to the document and to plain values alike.
+    """Return the text after `edit`, which is applied to the document and to plain values.
 
     Raises:
         InvalidInputError: the text is not TOML, or cannot be rewritten without loss.
@@ -40,7 +40,7 @@ def change(text: str, edit: Callable[[Values], None]) -> str:
 
 
 def put(text: str, place: tuple[str, ...], value: Any) -> str:
-    """Return the text with the value or table at `place` set, its tables made where missing.
+    """Return the text with the value or table at `place` set; missing tables are created.
 
     Raises:
         InvalidInputError: the text is not TOML, or cannot be rewritten without loss.
@@ -58,7 +58,7 @@ def put(text: str, place: tuple[str, ...], value: Any) -> str:
 
 
 def put_all(text: str, values: Mapping[tuple[str, ...], Any]) -> str:
-    """Return the text with several values set as `put` does, in one rewrite where that works.
+    """Return the text with several values set as `put` does, in one rewrite if possible.
 
     Raises:
         InvalidInputError: the text is not TOML, or cannot be rewritten without loss.
@@ -83,7 +83,7 @@ def remove(text: str, place: tuple[str, ...]) -> str:
     """Return the text without the key or table at `place`; comments that follow a table stay.
 
     Raises:
-        KeyError: there is nothing at that place.
+        KeyError: there is nothing at that path.
         InvalidInputError: the text is not TOML, or cannot be rewritten without loss.
     """
     unix, restore = _with_plain_newlines(text)
@@ -102,10 +102,10 @@ def _not_rewritable(reason: str) -> InvalidInputError:
 
 
 def _added(text: str, place: tuple[str, ...], value: Any) -> str | None:
-    """Return the text with something new in its proper place, or None when that is not new.
+    """Return the text with a new value in its proper place, or None when there is one already.
 
-    tomlkit would put it behind the comments that follow a table; these mostly speak of the next
-    table, so it goes before them: behind the last value of its own table, or of the last sibling.
+    tomlkit would insert it after the comments that follow a table. These usually belong to the next
+    table, so it goes before them: after the last value of its own table, or of the last sibling.
     """
     document = read(text)
     if is_there(document, place):
@@ -116,13 +116,13 @@ def _added(text: str, place: tuple[str, ...], value: Any) -> str | None:
         return _added_table(document, place, value)
     for table in items_at(document, place[:-1]):
         if isinstance(table, Table) and not table.is_super_table():
-            before, after = _split_behind(document, _last_own_item(table))
+            before, after = _split_after(document, _last_own_item(table))
             return before + _rendered({place[-1]: value}) + after
     return None
 
 
 def _all_put(document: TOMLDocument, values: Mapping[tuple[str, ...], Any]) -> str | None:
-    """Return the document with all of these, or None when one of them needs a table of its own."""
+    """Return the document with all of these values, or None when one needs a new table."""
     for place, value in values.items():
         if is_there(document, place):
             _assign(document, place, value)
@@ -143,7 +143,7 @@ def _added_table(document: TOMLDocument, place: tuple[str, ...], value: dict[str
     if not siblings:
         text = document.as_string()
         return f"{text}{_line_end(text)}\n{new}" if text else new
-    before, after = _split_behind(document, _last_item(siblings[-1]))
+    before, after = _split_after(document, _last_item(siblings[-1]))
     gap = "\n" if after and not after.startswith("\n") else ""
     return f"{before}\n{new}{gap}{after}"
 
@@ -154,8 +154,8 @@ def _rendered(values: dict[str, Any]) -> str:
     return fragment.as_string()
 
 
-def _split_behind(document: TOMLDocument, item: Item) -> tuple[str, str]:
-    # The mark stands before the line end: tomlkit adds one where it does not see any.
+def _split_after(document: TOMLDocument, item: Item) -> tuple[str, str]:
+    # The mark goes before the line end: tomlkit adds a line end where it does not see one.
     mark, trail = unused_mark(document.as_string()), item.trivia.trail
     item.trivia.trail = mark + trail
     before, _, after = document.as_string().partition(mark)
@@ -170,7 +170,7 @@ def _line_end(text: str) -> str:
 def _cut_table(text: str, place: tuple[str, ...]) -> str | None:
     """Return the text without one `[table]`: from its header to its last value, no further.
 
-    The comments behind the last value stay, for the reason that `_added` gives.
+    The comments after the last value stay, for the reason that `_added` gives.
     """
     document = read(text)
     items = list(items_at(document, place))
@@ -179,7 +179,7 @@ def _cut_table(text: str, place: tuple[str, ...]) -> str | None:
     table = items[0]
     mark = unused_mark(text)
     table.trivia.indent = mark + table.trivia.indent
-    upto, after = _split_behind(document, _last_item(table))
+    upto, after = _split_after(document, _last_item(table))
     before, found, _ = upto.partition(mark)
     if not found:
         return None
@@ -233,9 +233,9 @@ def _delete(values: Values, place: tuple[str, ...]) -> None:
 
 
 def _is_toml(text: str, expected: dict[str, Any], *, emptied: tuple[str, ...] = ()) -> bool:
-    """Say whether a text has these values; the `emptied` table may be there or not.
+    """Say whether a text has exactly these values; the `emptied` table may be missing.
 
-    A table that was never written but as the beginning of `[users.alice]` goes with alice.
+    A table that exists only as the prefix of `[users.alice]` disappears with alice.
     """
     try:
         found = _comparable(read(text).unwrap())
@@ -254,7 +254,7 @@ def _without_empty(values: dict[str, Any], place: tuple[str, ...]) -> dict[str, 
 
 
 def _comparable(value: Any) -> Any:
-    """Return the value with every NaN, which equals nothing, replaced by its name."""
+    """Return the value with every NaN, which is not equal to itself, replaced by its name."""
     if isinstance(value, dict):
         return {key: _comparable(inner) for key, inner in value.items()}
     if isinstance(value, list):
@@ -263,21 +263,21 @@ def _comparable(value: Any) -> Any:
 
 
 def _with_plain_newlines(text: str) -> tuple[str, Callable[[str], str]]:
-    """Return the text with `\\n` only, and what gives a changed text the old line ends back."""
+    """Return the text with `\\n` only, and a function that restores the old line ends."""
     if "\r\n" in text and text.count("\r\n") == text.count("\n"):
         return text.replace("\r\n", "\n"), lambda changed: changed.replace("\n", "\r\n")
     return text, lambda changed: changed
 
 
 def array_of(entry: Mapping[str, Any]) -> Array:
-    """Return an array of one table, which has a line of its own, as all that follow it will."""
+    """Return an array of one table, written with one table per line."""
     array = tomlkit.array()
     array.append(_inline(entry))
     return array.multiline(True)
 
 
 def append_table(tables: Any, entry: Mapping[str, Any]) -> None:
-    """Append a table to an array of them, in the way that it is written in."""
+    """Append a table to an array of tables, in the style of the array."""
     tables.append(entry if isinstance(tables, AoT) else _inline(entry))
 
 

@@ -1,4 +1,4 @@
-"""TOML text as people write it, taken apart: its items, and the line that each stands on."""
+"""Parses TOML text with tomlkit, and finds items and their line numbers."""
 
 import itertools
 import re
@@ -11,13 +11,13 @@ from tomlkit.items import AoT, Array, InlineTable, Item, Table
 from tomlkit.toml_document import TOMLDocument
 
 from qms.config.convert import Place
-from qms.domain.errors import InvalidInputError
+from qms.memory.errors import InvalidInputError
 
-_POSITION = re.compile(r"\s*at line \d+ col \d+$")
+_POSITION = re.compile(r"(?<!\s)\s*at line \d+ col \d+$")
 
 
 def line_of(text: str, place: Place) -> int | None:
-    """Return the line of the value at `place`, or of the nearest thing around it."""
+    """Return the line of the value at `place`, or of its nearest parent."""
     document = read(text)
     while place:
         for item in items_at(document, place):
@@ -29,7 +29,7 @@ def line_of(text: str, place: Place) -> int | None:
 
 
 def _line_of_item(text: str, document: TOMLDocument, item: Item) -> int | None:
-    # tomlkit keeps no positions: mark the item, and look where the mark comes out.
+    # tomlkit keeps no positions: mark the item, and find the mark in the output.
     indent, mark = item.trivia.indent, unused_mark(text)
     item.trivia.indent = indent + mark
     before, found, _ = document.as_string().partition(mark)
@@ -38,10 +38,10 @@ def _line_of_item(text: str, document: TOMLDocument, item: Item) -> int | None:
 
 
 def read(text: str) -> TOMLDocument:
-    """Return the document that a text is.
+    """Return the document of a text.
 
     Raises:
-        InvalidInputError: it is no TOML; `details` has the line.
+        InvalidInputError: the text is not TOML; `details` has the line.
     """
     try:
         text.encode()
@@ -79,12 +79,12 @@ def items_at(within: Container | Item, place: Place) -> Iterator[Item]:
 
 
 def is_there(document: TOMLDocument, place: Place) -> bool:
-    """Say whether something stands at `place`, be it an empty table."""
+    """Say whether there is a value or a table at `place`, even an empty one."""
     return next(items_at(document, place), None) is not None
 
 
 def unused_mark(text: str) -> str:
-    """Return a mark that the text does not hold, whoever wrote it."""
+    """Return a marker that does not occur in the text."""
     return next(
         mark for number in itertools.count() if (mark := f"\ue000{number}\ue001") not in text
     )
@@ -100,7 +100,7 @@ def _line_at(text: str, position: int) -> int:
 
 
 def _line_of_second(text: str) -> int | None:
-    """Return the last line of the shortest beginning of the text that repeats a key."""
+    """Return the last line of the shortest prefix of the text that repeats a key."""
     lines = text.split("\n")
     low, high = 1, len(lines)
     while low < high:

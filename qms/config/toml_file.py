@@ -1,6 +1,6 @@
-"""The configuration file: its text to `Settings`, and changes that keep what people wrote.
+"""Parses the configuration file to `Settings`, and changes users, keys and projects in its text.
 
-Comments, order and unknown keys survive every change.
+Every change keeps comments, order and unknown keys.
 """
 
 import re
@@ -10,50 +10,65 @@ from typing import Any
 
 import msgspec
 
-from qms.config.convert import Place, SettingError
+from qms.config.api_keys import KeyRecord, hash_key
+from qms.config.convert import Place, SettingError, Standing
 from qms.config.decode import decode
-from qms.config.keys import KeyRecord, hash_key
-from qms.config.settings import Settings, fold_slug
+from qms.config.settings import Settings, find_name, fold_slug
 from qms.config.toml_text import TomlText
-from qms.domain.access import AccessTier
-from qms.domain.errors import InvalidInputError, NotFoundError
+from qms.memory.access import AccessTier
+from qms.memory.errors import InvalidInputError, NotFoundError
 
 Values = MutableMapping[str, Any]
 
-# `toml_change` is slow to import, and most starts of a server change nothing: who does imports it.
+# `toml_change` is slow to import, and most starts change nothing: functions that need it import it.
 
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 
 
 class SettingsWarning(msgspec.Struct, frozen=True, rename="camel"):
-    """Something in the file that a person should look at."""
+    """A warning about a setting in the file."""
 
     field: str
     line: int | None
     reason: str
+    standing: Standing = Standing.ODD
+
+    def is_same(self, other: "SettingsWarning") -> bool:
+        """Say whether both are about the same setting, on whichever line."""
+        return (self.field, self.reason) == (other.field, other.reason)
+
+    def as_error(self) -> InvalidInputError:
+        """Return the error for an edit that adds this."""
+        return _flaw(self.field, self.line, self.reason)
 
 
 def parse(text: str) -> tuple[Settings, list[SettingsWarning]]:
-    """Return the settings of a text, and what is odd about it.
+    """Return the settings of a text, and the warnings about it.
 
     Raises:
-        InvalidInputError: it is no TOML, or a value is wrong; `details` has `field` and `line`.
+        InvalidInputError: it is not TOML, or a value is wrong; `details` has `field` and `line`.
     """
     toml = TomlText(text)
     try:
         settings, remarks = decode(toml.values())
     except SettingError as error:
         field, line = field_name(error.place), toml.line_of(error.place)
-        where = f"line {line}: " if line else ""
-        raise InvalidInputError(f"{where}{field}: {error.reason}", field=field, line=line) from None
+        raise _flaw(field, line, error.reason) from None
     return settings, [
-        SettingsWarning(field_name(remark.place), toml.line_of(remark.place), remark.reason)
+        SettingsWarning(
+            field_name(remark.place), toml.line_of(remark.place), remark.reason, remark.standing
+        )
         for remark in remarks
     ]
 
 
+def _flaw(field: str, line: int | None, reason: str) -> InvalidInputError:
+    where = f"line {line}: " if line else ""
+    return InvalidInputError(f"{where}{field}: {reason}", field=field, line=line)
+
+
 def field_name(place: Place) -> str:
-    """Return a place as the dotted name that errors and warnings use."""
+    """Return a path as the dotted name that errors and warnings use."""
     name = ""
     for step in place:
         if isinstance(step, int):
@@ -65,30 +80,30 @@ def field_name(place: Place) -> str:
 
 
 def seal_plain_keys(text: str, now: datetime, new_id: Callable[[], str]) -> str | None:
-    """Return the text with every plain `apiKey` replaced by its hash, or None without any."""
+    """Return the text with every plain `apiKey` replaced by its hash, or None if there is none."""
     values = TomlText(text).values()
     plain = _plain_keys(values)
     if not plain:
         return None
     from qms.config.toml_change import array_of, put_all
 
-    # In one rewrite: each of them reads the whole file, and somebody may have a hundred users.
-    sealed: dict[tuple[str, ...], Any] = {}
+    # In one rewrite: each rewrite reads the whole file, and there may be a hundred users.
+    hashed: dict[tuple[str, ...], Any] = {}
     for user, key in plain.items():
-        sealed["users", user, "apiKey"] = ""
+        hashed["users", user, "apiKey"] = ""
         record = KeyRecord(id=new_id(), sha256=hash_key(key), label="apiKey", created_utc=now)
         if not values["users"][user].get("keys"):
-            sealed["users", user, "keys"] = array_of(msgspec.to_builtins(record))
-        elif not _holds(values["users"][user], record.sha256):
+            hashed["users", user, "keys"] = array_of(msgspec.to_builtins(record))
+        elif not _has_key(values["users"][user], record.sha256):
             text = add_key(text, user, record)
-    return put_all(text, sealed)
+    return put_all(text, hashed)
 
 
 def add_key(text: str, user: str, record: KeyRecord) -> str:
     """Return the text with one more key for a user."""
     from qms.config.toml_change import append_table, array_of, change, put
 
-    entry = msgspec.to_builtins(record)
+    entry, user = msgspec.to_builtins(record), _spelled(text, user)
     if not _user(TomlText(text).values(), user).get("keys"):
         return put(text, ("users", user, "keys"), array_of(entry))
 
@@ -107,6 +122,8 @@ def remove_key(text: str, user: str, key_id: str) -> str:
     """
     from qms.config.toml_change import change
 
+    user = _spelled(text, user)
+
     def edit(values: Values) -> None:
         keys = _user(values, user).get("keys", [])
         for position, record in enumerate(keys):
@@ -119,10 +136,10 @@ def remove_key(text: str, user: str, key_id: str) -> str:
 
 
 def set_user(text: str, user: str, access: AccessTier) -> str:
-    """Return the text with a user of this tier; one that is there keeps its keys."""
+    """Return the text with a user of this tier; an existing user keeps its keys."""
     from qms.config.toml_change import put
 
-    return put(text, ("users", user, "tier"), access.label)
+    return put(text, ("users", _spelled(text, user), "tier"), access.label)
 
 
 def remove_user(text: str, user: str) -> str:
@@ -133,11 +150,12 @@ def remove_user(text: str, user: str) -> str:
     """
     from qms.config.toml_change import remove
 
-    values = TomlText(text).values()
+    values, user = TomlText(text).values(), _spelled(text, user)
     _user(values, user)
     for slug, listed in values.get("permissions", {}).items():
-        if user in listed:
-            text = remove(text, ("permissions", slug, user))
+        for name in listed:
+            if _means(values, name, user):
+                text = remove(text, ("permissions", slug, name))
     return remove(text, ("users", user))
 
 
@@ -145,8 +163,11 @@ def set_permission(text: str, slug: str, user: str, access: AccessTier) -> str:
     """Return the text with a user listed in a project with this tier."""
     from qms.config.toml_change import put
 
-    table = _fold_match(TomlText(text).values().get("permissions", {}), slug) or slug
-    return put(text, ("permissions", table, user), access.label)
+    values, user = TomlText(text).values(), _spelled(text, user)
+    permissions = values.get("permissions", {})
+    table = _fold_match(permissions, slug) or slug
+    name = _listed_name(values, permissions.get(table, {}), user) or user
+    return put(text, ("permissions", table, name), access.label)
 
 
 def remove_permission(text: str, slug: str, user: str) -> str:
@@ -157,15 +178,17 @@ def remove_permission(text: str, slug: str, user: str) -> str:
     """
     from qms.config.toml_change import remove
 
-    permissions = TomlText(text).values().get("permissions", {})
+    values, user = TomlText(text).values(), _spelled(text, user)
+    permissions = values.get("permissions", {})
     table = _fold_match(permissions, slug)
-    if table is None or user not in permissions[table]:
+    name = _listed_name(values, permissions[table], user) if table else None
+    if table is None or name is None:
         raise NotFoundError(f"user {user} is not listed in project {slug}", user=user, project=slug)
-    return remove(text, ("permissions", table, user))
+    return remove(text, ("permissions", table, name))
 
 
 def set_backup(text: str, values: Mapping[str, Any]) -> str:
-    """Return the text with other settings of `[global.backup]`; what is so already stays."""
+    """Return the text with changed settings of `[global.backup]`; equal values are not written."""
     from qms.config.toml_change import put
 
     settings = msgspec.to_builtins(parse(text)[0].global_.backup)
@@ -176,7 +199,7 @@ def set_backup(text: str, values: Mapping[str, Any]) -> str:
 
 
 def set_endpoint(text: str, slug: str, values: Mapping[str, Any]) -> str:
-    """Return the text with a project made or changed; a value of None goes back to its default."""
+    """Return the text with a project created or changed; None resets a value to its default."""
     from qms.config.toml_change import put, remove
 
     current = TomlText(text).values()
@@ -193,7 +216,7 @@ def set_endpoint(text: str, slug: str, values: Mapping[str, Any]) -> str:
 
 
 def rename_endpoint(text: str, slug: str, to: str) -> str:
-    """Return the text with a project under another slug; its folder and permissions stay its own.
+    """Return the text with a project under another slug; it keeps its folder and permissions.
 
     Raises:
         NotFoundError: there is no such project.
@@ -241,6 +264,23 @@ def _user(values: Mapping[str, Any], user: str) -> Values:
     return found
 
 
+def _spelled(text: str, user: str) -> str:
+    """Return a name as spelled in `[users]`, or the name itself when there is no such user."""
+    return find_name(user, TomlText(text).values().get("users", {})) or user
+
+
+def _means(values: Mapping[str, Any], name: str, user: str) -> bool:
+    """Say whether a name in a list of permissions is this user's, by the rules of decoding."""
+    return (find_name(name, values.get("users", {})) or name) == user
+
+
+def _listed_name(values: Mapping[str, Any], table: Mapping[str, Any], user: str) -> str | None:
+    """Return the name under which a project lists a user; an exact match is preferred."""
+    if user in table:
+        return user
+    return next((name for name in table if _means(values, name, user)), None)
+
+
 def _endpoint_name(values: Mapping[str, Any], slug: str) -> str | None:
     """Return the name of the table that describes the project."""
     for name, table in values.get("endpoint", {}).items():
@@ -258,5 +298,5 @@ def _plain_keys(values: Mapping[str, Any]) -> dict[str, str]:
     return {name: user["apiKey"] for name, user in users.items() if user.get("apiKey")}
 
 
-def _holds(user: Mapping[str, Any], sha256: str) -> bool:
+def _has_key(user: Mapping[str, Any], sha256: str) -> bool:
     return any(record.get("sha256", "").lower() == sha256 for record in user.get("keys", []))

@@ -1,7 +1,7 @@
-"""TOML text as people write it: its values, and the line that each of them stands on.
+"""Reads TOML text: its values with tomllib, and line numbers with tomlkit only when needed.
 
-The values come from the standard library. What keeps comments and knows lines is slow to import and
-to read with; most starts of a server neither change a text nor find something wrong in it.
+tomlkit keeps comments and knows lines, but is slow to import and to parse; most starts of a server
+neither change a text nor find an error in it.
 """
 
 import tomllib
@@ -12,10 +12,10 @@ from qms.config.convert import Place
 
 
 class TomlText:
-    """A text that was read, its values, and the lines they stand on.
+    """A parsed text, its values, and their lines.
 
     Raises:
-        InvalidInputError: it is no TOML; `details` has the line.
+        InvalidInputError: the text is not TOML; `details` has the line.
     """
 
     def __init__(self, text: str) -> None:
@@ -27,7 +27,7 @@ class TomlText:
         return deepcopy(self._values)
 
     def line_of(self, place: Place) -> int | None:
-        """Return the line of the value at `place`, or of the nearest thing around it."""
+        """Return the line of the value at `place`, or of its nearest parent."""
         from qms.config.toml_document import line_of
 
         return line_of(self.text, place)
@@ -38,7 +38,7 @@ def _values_of(text: str) -> dict[str, Any]:
         text.encode()
         return tomllib.loads(text)
     except (ValueError, RecursionError):
-        # Whoever wrote it is told where it is wrong by the reader that a change would use, too.
+        # The error and its line come from tomlkit, which a change would use, too.
         from qms.config.toml_document import read
 
         plain: dict[str, Any] = read(text).unwrap()

@@ -1,20 +1,12 @@
-"""Users, their keys, and what they may do in which project."""
+"""Decodes users, their keys, and their tiers in projects."""
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
 import msgspec
 
-from qms.config.convert import (
-    CONTROL,
-    Place,
-    Remark,
-    SettingError,
-    as_table,
-    to_struct,
-    unknown_keys,
-)
-from qms.config.keys import (
+from qms.config.api_keys import (
     MAX_KEY_CHARACTERS,
     PLAIN_KEY,
     WEAK_KEY_CHARACTERS,
@@ -22,13 +14,32 @@ from qms.config.keys import (
     hash_key,
     is_sha256,
 )
-from qms.config.settings import Endpoint, User, fold_slug
-from qms.domain.access import LOCAL_USER, AccessTier
+from qms.config.convert import (
+    CONTROL,
+    Place,
+    Remark,
+    SettingError,
+    Standing,
+    as_table,
+    to_struct,
+    unknown_keys,
+)
+from qms.config.settings import Endpoint, User, find_name, fold_slug
+from qms.memory.access import AUDIT_USERS, LOCAL_USER, AccessTier
 
 UNSEALED_KEY_ID = "apiKey"
 """The id of a plain key that has not been replaced by its hash yet."""
 
 MAX_USER_NAME = 128
+"""The longest name that an existing file may have; new names are shorter."""
+
+USER_NAME = re.compile(r"[a-z0-9][a-z0-9._@-]{0,63}")
+USER_NAME_RULE = (
+    "is not a valid user name: use a-z, 0-9, '.', '_', '@' and '-', a letter or digit first, at"
+    " most 64 characters"
+)
+AUDIT_NAME_RULE = "is reserved for the audit log: choose another name"
+
 _USER_KEYS = ("tier", "apiKey", "keys")
 _TIERS = {tier.label: tier for tier in AccessTier}
 
@@ -36,12 +47,16 @@ _TIERS = {tier.label: tier for tier in AccessTier}
 def decode_users(data: Mapping[str, Any], remarks: list[Remark]) -> dict[str, User]:
     """Return the users of the table `[users]` by name."""
     users: dict[str, User] = {}
+    folded: dict[str, str] = {}
     ids: set[str] = set()
     hashes: set[str] = set()
     for name, value in data.items():
         place = ("users", name)
         _check_user_name(name, place)
         user = _user(as_table(value, place), place, remarks)
+        twin = folded.setdefault(fold_slug(name), name)
+        if flaw := _name_flaw(name, user, twin):
+            remarks.append(Remark(place, flaw, Standing.KEPT))
         for position, record in enumerate(user.keys):
             if record.id in ids and record.id != UNSEALED_KEY_ID:
                 raise SettingError((*place, "keys", position, "id"), "two keys have the same id")
@@ -59,9 +74,21 @@ def _check_user_name(name: str, place: Place) -> None:
     if not 1 <= len(name) <= MAX_USER_NAME or CONTROL.search(name) or name != name.strip():
         raise SettingError(
             place,
-            f"a user name has 1 to {MAX_USER_NAME} characters, no control characters, and no space"
-            " at its ends",
+            f"a user name must have 1 to {MAX_USER_NAME} characters, no control characters, and no"
+            " leading or trailing space",
         )
+
+
+def _name_flaw(name: str, user: User, twin: str) -> str | None:
+    """Return why no edit may add a user of this name, although an existing file may have one."""
+    if twin != name:
+        return f"differs from user {twin} only in case"
+    if not USER_NAME.fullmatch(name):
+        return USER_NAME_RULE
+    # `[users.local]` without a key says what an agent of the machine's owner may do.
+    if name in AUDIT_USERS and (name != LOCAL_USER or user.keys):
+        return AUDIT_NAME_RULE
+    return None
 
 
 def _user(data: Mapping[str, Any], place: Place, remarks: list[Remark]) -> User:
@@ -99,7 +126,7 @@ def _plain_key(value: Any, place: Place, remarks: list[Remark]) -> str:
             f"must be at most {MAX_KEY_CHARACTERS} visible ASCII characters without spaces",
         )
     if 0 < len(value) < WEAK_KEY_CHARACTERS:
-        remarks.append(Remark(place, "a short key is easy to guess: let the server make one"))
+        remarks.append(Remark(place, "a short key is easy to guess: let the server create one"))
     return value
 
 
@@ -109,7 +136,7 @@ def decode_permissions(
     users: Mapping[str, User],
     remarks: list[Remark],
 ) -> dict[str, dict[str, AccessTier]]:
-    """Return who is listed where, by the slug as its endpoint spells it."""
+    """Return the listed users and their tiers, by the slug as spelled in the endpoint."""
     slugs = {fold_slug(slug): slug for slug in endpoints}
     permissions: dict[str, dict[str, AccessTier]] = {}
     for name, value in data.items():
@@ -118,13 +145,30 @@ def decode_permissions(
         if slug == name and name not in endpoints:
             remarks.append(Remark(place, "there is no such endpoint"))
         if slug in permissions:
-            raise SettingError(place, "names another table's endpoint (case is ignored)")
+            raise SettingError(place, "another table names the same endpoint (case is ignored)")
         listed = permissions[slug] = {}
-        for user, label in as_table(value, place).items():
-            listed[user] = _access(label, (*place, user))
-            if user not in users and user != LOCAL_USER:
-                remarks.append(Remark((*place, user), "there is no such user"))
+        _list_users(as_table(value, place), place, users, listed=listed, remarks=remarks)
     return permissions
+
+
+def _list_users(
+    table: Mapping[str, Any],
+    place: Place,
+    users: Mapping[str, User],
+    *,
+    listed: dict[str, AccessTier],
+    remarks: list[Remark],
+) -> None:
+    """Read the users of one project, each by its name as spelled in `[users]`."""
+    for given, label in table.items():
+        access = _access(label, (*place, given))
+        user = find_name(given, users)
+        if user is None and given != LOCAL_USER:
+            remarks.append(Remark((*place, given), "there is no such user"))
+        if user not in (None, given) and user in table:
+            remarks.append(Remark((*place, given), f"ignored: {user} is listed here too"))
+        else:
+            listed[user or given] = access
 
 
 def _access(label: Any, place: Place) -> AccessTier:

@@ -1,1 +1,1 @@
-"""The process: start, signal, stop."""
+"""Module paths that earlier versions wrote down on a machine; they stay importable until 1.0."""

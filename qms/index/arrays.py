@@ -1,4 +1,4 @@
-"""Array types, the one way in which arrays of the indexes grow, and products of their rows."""
+"""Array types of the indexes, growth of arrays, and row products."""
 
 from typing import Any, TypeVar
 
@@ -15,14 +15,14 @@ LEAST_ROOM = 256
 
 
 def room_for(needed: int, capacity: int) -> int:
-    """Return a capacity that holds `needed` rows, at least twice the one before if it grows."""
+    """Return a capacity for `needed` rows; if it grows, at least twice the old one."""
     return capacity if needed <= capacity else max(needed, 2 * capacity, LEAST_ROOM)
 
 
 def grown(array: npt.NDArray[_Scalar], capacity: int, fill: Any = 0) -> npt.NDArray[_Scalar]:
-    """Return an array of `capacity` rows that begins like `array`, the rest filled.
+    """Return a copy of `array` with `capacity` rows; new rows are filled.
 
-    Rows of zero are not written, so that they cost no memory before they are used.
+    Rows of zeros are not written, so that they use no memory before their first use.
     """
     shape = (capacity, *array.shape[1:])
     larger = np.zeros(shape, array.dtype) if fill == 0 else np.full(shape, fill, array.dtype)
@@ -33,8 +33,8 @@ def grown(array: npt.NDArray[_Scalar], capacity: int, fill: Any = 0) -> npt.NDAr
 def products(rows: npt.NDArray[_Scalar], vector: npt.NDArray[_Scalar]) -> npt.NDArray[_Scalar]:
     """Return the product of each row with a vector.
 
-    `rows @ vector` wakes a thread for each core, and they spin on after a sum that takes
-    microseconds: a third of the CPU of a search went there.
+    `rows @ vector` wakes a thread for each core, and they keep spinning after a sum of a few
+    microseconds: that was a third of the CPU of a search.
     """
     found: npt.NDArray[_Scalar] = np.vecdot(rows, vector)
     return found

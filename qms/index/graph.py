@@ -1,7 +1,7 @@
-"""Walking the graph of relations: pure functions over whatever knows an entry's edges.
+"""Graph traversal over relations: pure functions that get an entry's edges from a callable.
 
-A walk is bounded three ways: hops, nodes, and edges looked at; a hub with a million edges costs
-no more than the last of these.
+A traversal is bounded by hops, nodes and edges; a hub with a million edges costs no more than the
+last bound.
 """
 
 from collections import deque
@@ -11,10 +11,10 @@ from itertools import islice
 import msgspec
 
 EDGES_PER_NODE = 50
-"""How many edges a walk looks at, for each node that it may answer with."""
+"""How many edges a traversal reads per node that it may return."""
 
 MAX_PATHS = 10
-"""How many equally short paths an answer carries."""
+"""How many equally short paths are returned."""
 
 
 class Edge(msgspec.Struct, frozen=True, rename="camel", gc=False):
@@ -35,14 +35,14 @@ EdgesOf = Callable[[str], Iterable[Edge]]
 
 
 class Neighbourhood(msgspec.Struct, frozen=True):
-    """What a walk found: nodes with their distance, in the order met, and the edges among them."""
+    """The result of a traversal: nodes with their distance, in order, and the edges among them."""
 
     hops: dict[str, int]
     edges: list[Edge]
 
 
 def walk(start: str, edges_of: EdgesOf, *, max_hops: int, max_nodes: int) -> Neighbourhood:
-    """Return what lies within `max_hops` of `start`, nearest first, and the edges among it."""
+    """Return the nodes within `max_hops` of `start`, nearest first, and the edges among them."""
     hops = {start: 0}
     edges: dict[tuple[str, str, str], Edge] = {}
     waiting = deque([start])
@@ -73,7 +73,7 @@ def shortest_paths(
 def _search(
     start: str, goal: str, edges_of: EdgesOf, *, max_hops: int, max_nodes: int
 ) -> dict[str, list[str]]:
-    """Return, for every node met, the nodes one hop nearer to the start that lead to it."""
+    """Return, for every visited node, its predecessors one hop nearer to the start."""
     came_from: dict[str, list[str]] = {start: []}
     hops = {start: 0}
     waiting = deque([start])

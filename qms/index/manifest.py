@@ -1,9 +1,9 @@
-"""`indexes/manifest.json`: what the index files of a store are, and what decides their use.
+"""`indexes/manifest.json`: lists the index files of a store and decides which are opened.
 
-It names the format, the model and dimension of the vectors, counts, the journal sequence up to
-which the files go, and the sha256 of each of them. Nothing that it does not vouch for is opened.
-The words and the vectors are written apart, each with the files in place first and the manifest
-after them; a seal over its own content makes a damaged manifest one that vouches for nothing.
+It has the format, the model and dimension of the vectors, counts, the journal sequence that the
+files include, and the sha256 of each file. A file that it does not list is not opened. Keyword
+files and vectors are written separately, each time the files first and the manifest after them. The
+manifest has a checksum of its own; a damaged manifest lists nothing.
 """
 
 import hashlib
@@ -13,21 +13,21 @@ from pathlib import Path
 
 import msgspec
 
-from qms.fsio.disk import Disk, FileIdentity
-from qms.index.keyword_summary import Summary
-from qms.index.seal import seal, unseal
+from qms.disk.disk import Disk, FileIdentity
+from qms.index.checked_json import seal, unseal
+from qms.index.words.file_summary import Summary
 
 log = logging.getLogger(__name__)
 
 MANIFEST_NAME = "manifest.json"
 FORMAT = 1
-"""Of the manifest itself; words and vectors have formats of their own."""
+"""The format of the manifest itself; keyword files and vectors have their own."""
 
 _CHUNK_BYTES = 1 << 20
 
 
 class FileSum(msgspec.Struct, frozen=True, rename="camel"):
-    """The length and sha256 of a file, and what it looked like from outside when it was summed."""
+    """The size and sha256 of a file, and its time and inode when the hash was computed."""
 
     size: int
     sha256: str
@@ -36,12 +36,12 @@ class FileSum(msgspec.Struct, frozen=True, rename="camel"):
 
     @property
     def identity(self) -> FileIdentity:
-        """Return what the file looked like."""
+        """Return the identity of the file."""
         return FileIdentity(self.size, self.mtime_ns, self.inode)
 
 
 class WordsPart(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """The files of the keyword index, and up to which change they go."""
+    """The files of the keyword index, and the last sequence that they include."""
 
     format: int
     schema: str
@@ -49,12 +49,12 @@ class WordsPart(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     entries: int
     summary: Summary
     retimed: list[str] = []
-    """Entries whose time of change is not the one in their line."""
+    """Entries whose update time differs from the one in their line."""
     files: dict[str, FileSum]
 
 
 class VectorsPart(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """The file of the vectors: it is one of `files`, of which there are two during a swap."""
+    """The vector file; it is one of `files`, of which there are two during a swap."""
 
     format: int
     model: str
@@ -66,7 +66,7 @@ class VectorsPart(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class ColumnsPart(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """The file of the columns, and a sum of the lines that they are of."""
+    """The column file, and a hash of the lines that it was made from."""
 
     format: int
     lines: str
@@ -74,7 +74,7 @@ class ColumnsPart(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class Manifest(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """What stands in the manifest; a part that is not there has to be made."""
+    """The content of the manifest; a missing part has to be built."""
 
     format: int = FORMAT
     words: WordsPart | None = None
@@ -86,15 +86,19 @@ class _Format(msgspec.Struct, frozen=True):
     format: int
 
 
+_format_decoder = msgspec.json.Decoder(_Format)
+_decoder = msgspec.json.Decoder(Manifest)
+
+
 class ManifestFile:
-    """The manifest of one store; the one place that writes it."""
+    """The manifest of one store; only this class writes it."""
 
     def __init__(self, path: Path, disk: Disk) -> None:
         self._path = path
         self._disk = disk
         self._lock = threading.Lock()
         self.refused: str | None = None
-        """Why what was found is not used."""
+        """Why the manifest on disk is not used."""
         self._content = self._read()
 
     @classmethod
@@ -104,42 +108,42 @@ class ManifestFile:
 
     @property
     def words(self) -> WordsPart | None:
-        """Return what is said of the keyword index."""
+        """Return the part of the keyword index."""
         return self._content.words
 
     @property
     def vectors(self) -> VectorsPart | None:
-        """Return what is said of the vectors."""
+        """Return the part of the vectors."""
         return self._content.vectors
 
     @property
     def columns(self) -> ColumnsPart | None:
-        """Return what is said of the columns."""
+        """Return the part of the columns."""
         return self._content.columns
 
     def put_words(self, part: WordsPart | None) -> None:
-        """Vouch for these files of words, or for none.
+        """List these keyword files, or none.
 
         Raises:
-            OSError: what stood there stands.
+            OSError: the manifest is unchanged.
         """
         with self._lock:
             self._write(msgspec.structs.replace(self._content, words=part))
 
     def put_vectors(self, part: VectorsPart | None) -> None:
-        """Vouch for this file of vectors, or for none.
+        """List this vector file, or none.
 
         Raises:
-            OSError: what stood there stands.
+            OSError: the manifest is unchanged.
         """
         with self._lock:
             self._write(msgspec.structs.replace(self._content, vectors=part))
 
     def put_columns(self, part: ColumnsPart | None) -> None:
-        """Vouch for this file of columns, or for none.
+        """List this column file, or none.
 
         Raises:
-            OSError: what stood there stands.
+            OSError: the manifest is unchanged.
         """
         with self._lock:
             self._write(msgspec.structs.replace(self._content, columns=part))
@@ -157,28 +161,28 @@ class ManifestFile:
             return Manifest()
         except (OSError, ValueError) as error:
             self.refused = f"{MANIFEST_NAME} cannot be used: {error}"
-        log.warning("manifest of the indexes refused", extra={"reason": self.refused})
+        log.warning("index manifest refused", extra={"reason": self.refused})
         return Manifest()
 
 
 def _opened(data: bytes) -> Manifest:
-    """Return a manifest whose seal is whole; raise ValueError for any other."""
+    """Return a manifest after checking checksum and format; raise ValueError if one is wrong."""
     content = unseal(data)
-    found = msgspec.json.decode(content, type=_Format).format
+    found = _format_decoder.decode(content).format
     if found != FORMAT:
         raise ValueError(f"format {found}, this version reads {FORMAT}")
-    return msgspec.json.decode(content, type=Manifest)
+    return _decoder.decode(content)
 
 
 def sum_file(path: Path, disk: Disk) -> FileSum:
-    """Return the sum of a file as it is now.
+    """Return size and sha256 of a file as it is now.
 
     Raises:
         OSError: it cannot be read.
     """
     identity = disk.identity(path)
     digest, size = hashlib.sha256(), 0
-    with path.open("rb") as file:
+    with disk.reader(path) as file:
         while chunk := file.read(_CHUNK_BYTES):
             digest.update(chunk)
             size += len(chunk)

@@ -1,8 +1,8 @@
-"""Slot numbers: one small number for each entry id, shared by the indexes of a store.
+"""Slots: one small number for each entry id, shared by the indexes of a store.
 
-An id keeps its slot for as long as the table lives, even after the entry is gone, and no other id
-ever gets it. So a mask over slots that a reader has taken stays true to its ids whatever is written
-meanwhile. Numbers are given up only by making a new table (`Columns.compacted`).
+An id keeps its slot during the life of the table, even after the entry is gone, and no other id
+gets it. A reader's mask over slots therefore stays valid during later writes. Slots are freed only
+by making a new table (`Columns.compacted`).
 """
 
 import threading
@@ -21,7 +21,7 @@ class Slots:
         return len(self._ids)
 
     def claim(self, entry_id: str) -> int:
-        """Return the slot of an id, a new one when it has none."""
+        """Return the slot of an id; assign a new one if it has none."""
         slot = self._numbers.get(entry_id)
         if slot is not None:
             return slot
@@ -41,10 +41,10 @@ class Slots:
         return [find(entry_id, -1) for entry_id in ids]
 
     def id_of(self, slot: int) -> str:
-        """Return the id that a slot stands for."""
+        """Return the id of a slot."""
         return self._ids[slot]
 
     def ids_of(self, slots: Sequence[int]) -> list[str]:
-        """Return the ids that slots stand for."""
+        """Return the ids of slots."""
         ids = self._ids
         return [ids[slot] for slot in slots]

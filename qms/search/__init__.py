@@ -1,1 +1,1 @@
-"""Finding: from a question to ranked entries, stage by stage."""
+"""The search pipeline: from a query to ranked entries, in stages."""

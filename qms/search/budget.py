@@ -1,4 +1,4 @@
-"""Budget: how many results an answer carries, and how many tokens they may cost."""
+"""The token budget: selects the results that fit into an answer."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -10,7 +10,7 @@ _Item = TypeVar("_Item")
 
 
 def tokens(size_bytes: int) -> int:
-    """Return the estimate of how many tokens a text of this size costs."""
+    """Return the estimated number of tokens of a text of this size."""
     return math.ceil(size_bytes / BYTES_PER_TOKEN)
 
 
@@ -23,8 +23,8 @@ def fit(
 ) -> tuple[list[_Item], int]:
     """Return the items that fit, in order, and how many were left out.
 
-    One that is too large does not keep out smaller ones behind it. `spent_bytes` is what the
-    answer costs without any.
+    An item that is too large does not exclude smaller ones after it. `spent_bytes` is the size of
+    the answer without items.
     """
     if max_tokens is None:
         return list(items), 0

@@ -1,8 +1,8 @@
-"""Candidates: what the indexes of each store find, and all that later stages want to know of it.
+"""The candidate stage: searches the indexes of each store and collects all data for later stages.
 
-The only stage that touches an index. Words and vectors bring their best entries, both under the
-filter; the graph brings the neighbours of strong ones; a conversation the turns around them. The
-candidates that count then get each score, whichever way they came in.
+Only this stage reads an index. Keyword index and vectors give their best entries under the filter,
+the graph adds the neighbours of strong hits, a conversation the turns beside them. Then every
+candidate gets every score, however it was found.
 """
 
 from collections.abc import Collection, Iterator, Sequence
@@ -13,48 +13,48 @@ from typing import NamedTuple
 import msgspec
 import numpy as np
 
-from qms.domain.entry import split_id
 from qms.index.arrays import BoolArray, FloatArray, IntArray
-from qms.index.keyword_query import KeywordQuery
-from qms.index.keyword_segments import KeyHits
-from qms.index.traits import Traits
-from qms.index.vector_moments import Moments
+from qms.index.columns.traits import Traits
+from qms.index.sources import Source
+from qms.index.vectors.cosine_stats import Moments
+from qms.index.words.query_plan import KeywordQuery
+from qms.index.words.segments import KeyHits
+from qms.memory.entry import split_id
 from qms.search.hits import NOBODY, Candidates, Column, Exact, Hits
 from qms.search.query import Question
-from qms.search.sources import Source
 
 PER_INDEX = 100
-"""How many entries words and vectors bring each, or as many as are asked for."""
+"""How many entries keyword index and vectors give each, at least; more if more are requested."""
 SHARE_OF_TAIL = 0.5
-"""What an entry that words did not bring is thought to score, of the weakest that they did.
+"""The assumed text score of an entry that is no keyword hit, as a share of the weakest hit.
 
-Measured with few candidates on stores of some hundred entries: 0.5 does about as well as knowing,
-0 and 0.8 lose about a point.
+Measured with few candidates on stores of some hundred entries: 0.5 is about as good as the real
+score, 0 and 0.8 lose about a point.
 """
 NAMED = 10
 STRONG = 10
-"""How many hits of words and of vectors lend score to what they are linked with."""
+"""How many keyword hits and vector hits pass score on to linked entries."""
 EDGES = 50
-"""How many relations of a strong hit are looked at."""
+"""How many relations of a strong hit are followed."""
 LATEST = 200
 FEW_EXPIRED = 100
-_EDGES = ".:!?*`"
+_ID_BORDERS = ".:!?*`"
 
 
 class _Scored(NamedTuple):
-    """Slots and their scores, the best first."""
+    """Slots and their scores, best first."""
 
     slots: IntArray
     scores: Column
 
     def placed(self, slots: IntArray, missing: float) -> Column:
-        """Return a score for each of the ascending `slots`, which are these and more."""
+        """Return a score for each of the ascending `slots`, which include these."""
         column = np.full(len(slots), missing)
         column[np.searchsorted(slots, self.slots)] = self.scores
         return column
 
     def joined(self, others: "_Scored") -> "_Scored":
-        """Return these and those of the others that are not among them, the best first."""
+        """Return the union with others, best first; these scores win."""
         fresh = np.flatnonzero(~np.isin(others.slots, self.slots))
         slots = np.concatenate((self.slots, others.slots[fresh]))
         scores = np.concatenate((self.scores, others.scores[fresh]))
@@ -66,7 +66,7 @@ _NOTHING = _Scored(np.zeros(0, np.int64), np.zeros(0))
 
 
 class _Found(msgspec.Struct):
-    """What one store's indexes have found so far, by slot."""
+    """The hits of one store so far, by slot."""
 
     source: Source
     allowed: BoolArray
@@ -77,13 +77,13 @@ class _Found(msgspec.Struct):
     moments: Moments = Moments(0.0, 0.0, 0)
 
     def slot_of(self, entry_id: str) -> int | None:
-        """Return the slot of an entry that may be shown, else None."""
+        """Return the slot of an allowed entry, else None."""
         slot = self.source.columns.slots.find(entry_id)
         may_be_shown = slot is not None and slot < len(self.allowed) and self.allowed[slot]
         return slot if may_be_shown else None
 
     def shown(self, hits: KeyHits) -> _Scored:
-        """Return the hits that may be shown."""
+        """Return the allowed hits."""
         slots = self.source.columns.keys.find(hits.keys)
         inside = np.flatnonzero((slots >= 0) & (slots < len(self.allowed)))
         inside = inside[self.allowed[slots[inside]]]
@@ -91,18 +91,18 @@ class _Found(msgspec.Struct):
 
 
 def find_candidates(sources: Sequence[Source], question: Question) -> list[Candidates]:
-    """Return what each store has to say, in the order of the stores."""
+    """Return the candidates of each store, in the order of the stores."""
     found = [_search(source, question) for source in sources]
     by_project = {one.source.project: one for one in found}
     if not question.match_all:
         for one in found:
             for entry_id, strength in _strong(one):
-                _lend(entry_id, strength, one, by_project)
+                _pass_on(entry_id, strength, one, by_project)
     return [_completed(one, question, needs_ideal=len(found) > 1) for one in found]
 
 
 def find_latest(sources: Sequence[Source], question: Question) -> list[Candidates]:
-    """Return the entries that were changed last, for a query that asks for nothing."""
+    """Return the entries that changed last, for a query without text."""
     found = []
     for source in sources:
         allowed = _allowed(source, question)
@@ -112,7 +112,7 @@ def find_latest(sources: Sequence[Source], question: Question) -> list[Candidate
 
 
 def find_vectors(sources: Sequence[Source], hits: Hits, dimension: int) -> FloatArray:
-    """Return the vector of each hit (the middle of its pieces), zeros where it has none."""
+    """Return the vector of each hit (the mean of its pieces), zeros where it has none."""
     result = np.zeros((len(hits), dimension), np.float32)
     for number, source in enumerate(sources):
         rows = np.flatnonzero(hits.sources == number)
@@ -122,7 +122,7 @@ def find_vectors(sources: Sequence[Source], hits: Hits, dimension: int) -> Float
 
 
 def find_traits(sources: Sequence[Source], hits: Hits) -> Traits:
-    """Return what each hit is, beside what it says."""
+    """Return the traits of each hit."""
     traits = Traits.empty(len(hits))
     for number, source in enumerate(sources):
         rows = np.flatnonzero(hits.sources == number)
@@ -170,11 +170,11 @@ def _search_words(found: _Found, question: Question) -> None:
         if not query.match_all and (query.says_more or not found.named):
             loose = msgspec.structs.replace(query, phrases=())
             found.text = found.text.joined(_find_words(found, question, loose, now, without))
-    calling = _calling(query)
-    for entry_id in keyword.named(calling, question.wanted, NAMED, now=now, without=without):
+    naming = _without_plain_ids(query)
+    for entry_id in keyword.named(naming, question.wanted, NAMED, now=now, without=without):
         slot = found.slot_of(entry_id)
         if slot is not None:
-            found.named[slot] = Exact.ID if _is_called(entry_id, calling.ids) else Exact.PATH
+            found.named[slot] = Exact.ID if _is_named(entry_id, naming.ids) else Exact.PATH
 
 
 def _find_words(
@@ -190,9 +190,9 @@ def _find_words(
 
 
 def _unwanted(source: Source, question: Question) -> tuple[datetime | None, Collection[str]]:
-    """Return what keeps expired and superseded entries out of the keyword index's hits.
+    """Return the conditions that exclude expired and superseded entries from keyword hits.
 
-    Naming the few that have expired is cheaper than comparing every hit's time.
+    Naming a few expired entries is cheaper than comparing every hit's time.
     """
     superseded = () if question.include_superseded else source.superseded
     expired = source.columns.expired(question.now)
@@ -203,10 +203,10 @@ def _unwanted(source: Source, question: Question) -> tuple[datetime | None, Coll
     return None, {*superseded, *source.columns.slots.ids_of(expired.tolist())}
 
 
-def _calling(query: KeywordQuery) -> KeywordQuery:
-    """Return the query without ids that are plain words or numbers, unless it says nothing else."""
+def _without_plain_ids(query: KeywordQuery) -> KeywordQuery:
+    """Return the query without ids that are plain words or numbers, unless it has one word."""
     words = len(query.content) + len(query.small)
-    ids = tuple(name for name in query.ids if words == 1 or not _is_plain(name.strip(_EDGES)))
+    ids = tuple(name for name in query.ids if words == 1 or not _is_plain(name.strip(_ID_BORDERS)))
     return msgspec.structs.replace(query, ids=ids)
 
 
@@ -214,14 +214,14 @@ def _is_plain(name: str) -> bool:
     return name.isalpha() or name.isdecimal()
 
 
-def _is_called(entry_id: str, names: Sequence[str]) -> bool:
+def _is_named(entry_id: str, names: Sequence[str]) -> bool:
     local = split_id(entry_id)[1]
-    called = {name.strip(_EDGES).casefold() for name in names}
-    return entry_id.casefold() in called or local.casefold() in called
+    folded = {name.strip(_ID_BORDERS).casefold() for name in names}
+    return entry_id.casefold() in folded or local.casefold() in folded
 
 
 def _strong(found: _Found) -> Iterator[tuple[str, float]]:
-    """Yield the best hits of words and vectors, each with its strength from 0 to 1."""
+    """Yield the best keyword hits and vector hits, each with its strength from 0 to 1."""
     strengths: dict[int, float] = dict.fromkeys(found.named, 1.0)
     mean = found.moments.mean
     for hits, floor in ((found.text, 0.0), (found.vector, mean)):
@@ -236,14 +236,14 @@ def _strong(found: _Found) -> Iterator[tuple[str, float]]:
         yield found.source.columns.slots.id_of(slot), strength
 
 
-def _lend(entry_id: str, strength: float, found: _Found, by_project: dict[str, _Found]) -> None:
-    """Let an entry's neighbours have its strength, as far as the relation's weight lets it."""
+def _pass_on(entry_id: str, strength: float, found: _Found, by_project: dict[str, _Found]) -> None:
+    """Give an entry's neighbours its strength, multiplied by the weight of the relation."""
     for neighbour, weight in _neighbours(entry_id, found, by_project):
         other = by_project.get(split_id(neighbour)[0])
         slot = other.slot_of(neighbour) if other else None
         if other is not None and slot is not None:
-            lent = strength * min(1.0, max(0.0, weight))
-            other.graph[slot] = max(other.graph.get(slot, 0.0), lent)
+            passed_on = strength * min(1.0, max(0.0, weight))
+            other.graph[slot] = max(other.graph.get(slot, 0.0), passed_on)
 
 
 def _neighbours(
@@ -252,7 +252,9 @@ def _neighbours(
     record = found.source.view.get(entry_id)
     if record is None:
         return
-    for relation in islice(record.header.relations, EDGES):
+    # Relations to stores out of scope do not count for the limit.
+    known = (one for one in record.header.relations if split_id(one.target_id)[0] in by_project)
+    for relation in islice(known, EDGES):
         yield relation.target_id, relation.weight
     for one in by_project.values():
         for source_id in islice(one.source.view.incoming.get(entry_id, ()), EDGES):
@@ -283,7 +285,7 @@ def _completed(found: _Found, question: Question, *, needs_ideal: bool) -> Candi
 
 
 def _slots(found: _Found, *, with_turns: bool) -> IntArray:
-    """Return the slots of all candidates, and of the turns beside them, in ascending order."""
+    """Return the slots of all candidates and of the turns beside them, ascending."""
     others = np.array([*found.named, *found.graph], np.int64)
     first = np.concatenate((found.text.slots, found.vector.slots, others))
     if not with_turns:
@@ -295,10 +297,10 @@ def _slots(found: _Found, *, with_turns: bool) -> IntArray:
 
 
 def _texts(found: _Found, slots: IntArray, limit: int) -> Column:
-    """Return the score of words of every candidate.
+    """Return the text score of every candidate.
 
-    What words did not bring scores less than the last that they did, and where more entries match
-    than were asked for, it is rarely nothing. Looking it up would cost as much as the search.
+    A candidate that is no keyword hit scores less than the last hit; if the hit list is full, its
+    score is rarely 0. Looking it up would cost as much as the search.
     """
     is_full = len(found.text.slots) >= limit
     unknown = SHARE_OF_TAIL * float(found.text.scores.min()) if is_full else 0.0
@@ -320,7 +322,7 @@ def _cosines(found: _Found, question: Question, slots: IntArray) -> Column:
 
 
 def _rows_of(wanted: IntArray, slots: IntArray) -> IntArray:
-    """Return where in the ascending `slots` each wanted one stands, `NOBODY` if it does not."""
+    """Return the row of each wanted slot in the ascending `slots`, `NOBODY` if it is missing."""
     if not len(slots):
         return np.zeros(0, np.int64)
     rows = np.minimum(np.searchsorted(slots, wanted), len(slots) - 1)

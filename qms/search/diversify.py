@@ -1,4 +1,4 @@
-"""Diversify: of entries that say the same, one is enough (maximal marginal relevance)."""
+"""The diversify stage: ranks hits by score and dissimilarity (maximal marginal relevance, MMR)."""
 
 import numpy as np
 
@@ -7,10 +7,10 @@ from qms.search.hits import Hits
 
 
 def diversify(hits: Hits, vectors: FloatArray, *, balance: float, limit: int) -> Hits:
-    """Return the first `limit` hits, each chosen for its score and for being unlike those before.
+    """Return `limit` hits, each chosen by its score minus its similarity to those before.
 
-    `balance` is the weight of the score, the rest that of likeness. Entries that were called for
-    exactly stay where they are.
+    `balance` is the weight of the score, the rest that of the similarity. Exact matches keep their
+    places.
     """
     score = hits.scores["score"]
     called = np.flatnonzero(hits.called).tolist()

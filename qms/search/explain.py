@@ -1,4 +1,4 @@
-"""Explain: print what the stages computed about a hit, line by line."""
+"""Explains a hit: the score, rank and weight of each stage."""
 
 import msgspec
 
@@ -7,7 +7,7 @@ from qms.search.profiles import Profile
 
 
 class StageScore(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
-    """One stage's opinion of a hit: its score, its place by it, the profile's weight for it."""
+    """One stage's score of a hit, its rank by that score, and the profile's weight."""
 
     stage: str
     score: float
@@ -16,14 +16,14 @@ class StageScore(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True
 
 
 class Explanation(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
-    """How a hit came to its place."""
+    """Why a hit has its rank."""
 
     stages: list[StageScore]
     exact: str | None = None
 
 
 def explain(hits: Hits, row: int, profile: Profile) -> Explanation:
-    """Return what the stages said about a row, in their order; what is silent is left out."""
+    """Return the scores of a row in stage order, without stages that gave none."""
     stages = [
         StageScore(
             name,

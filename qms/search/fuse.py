@@ -1,8 +1,8 @@
-"""Fuse: one score of words, meaning and links, and one list of all stores.
+"""The fusion stage: combines text, vector and graph scores, and the hits of all stores.
 
-By scores, not by ranks: how far ahead a hit is says more than that it is ahead. The weights are
-measured; between 0.5 and 0.7 for words nothing much changes. Two relations an entry, drawn by
-lot, cost 0.1 to 0.7 points of any@5 with links at 0.1, and 0.8 to 1.3 with 0.15.
+It adds scores instead of ranks: the distance between hits matters. The weights are measured; a text
+weight between 0.5 and 0.7 changes little. With two random relations per entry, a graph weight of
+0.1 costs 0.1 to 0.7 points of any@5, 0.15 costs 0.8 to 1.3.
 """
 
 from collections.abc import Sequence
@@ -11,12 +11,13 @@ import msgspec
 import numpy as np
 
 from qms.index.arrays import IntArray
+from qms.models.in_use import Models
 from qms.search.context import Situated
 from qms.search.hits import Column, Hits
 
 
 class FusionWeights(msgspec.Struct, frozen=True, kw_only=True):
-    """What each signal counts; that of words is for the best of them."""
+    """The weight of each signal; the best text score gets the full weight."""
 
     text: float = 0.6
     vector: float = 0.064
@@ -25,22 +26,28 @@ class FusionWeights(msgspec.Struct, frozen=True, kw_only=True):
 
 DEFAULT_FUSION = FusionWeights()
 HASH_FUSION = FusionWeights(vector=0.01)
-"""Hashed vectors know spelling, which words know better: with more weight they harm."""
+"""Hashed vectors compare spelling, which the keyword index does better: more weight harms."""
 
 
 KNOWN_LANGUAGE = 0.75
-"""From this share of known words on a query is in a language that the embedder speaks."""
+"""From this share of known words on, the embedder supports the language of a query."""
 LEAST_TRUST = 0.15
 
 
 def trusting(weights: FusionWeights, familiarity: float) -> FusionWeights:
     """Return the weights for a query of which the embedder knows this share of words.
 
-    Vectors of a language that a model does not speak are noise: with their full weight they cost
-    up to ten points of any@5, with a sixth of it none.
+    Vectors of an unsupported language are noise: with full weight they cost up to ten points of
+    any@5, with a sixth of it none.
     """
     trust = max(LEAST_TRUST, min(1.0, familiarity / KNOWN_LANGUAGE) ** 2)
     return msgspec.structs.replace(weights, vector=weights.vector * trust)
+
+
+def fusion_of(models: Models, text: str) -> FusionWeights:
+    """Return the weights for the embedder in use and the language of a query."""
+    known = models.embedder.familiarity(text) if models.embedder and text else 1.0
+    return trusting(HASH_FUSION if models.is_hash else DEFAULT_FUSION, known)
 
 
 def fuse(
@@ -50,7 +57,7 @@ def fuse(
     *,
     most: int | None = None,
 ) -> Hits:
-    """Return the entries of all stores by the fused score, no more than the best `most`."""
+    """Return the entries of all stores by the fused score, at most `most`."""
     levelled = [one.levelled for one in found]
     candidates = [one.candidates for one in levelled]
     text, vector = _joined([one.text for one in found]), _joined([one.vector for one in found])
@@ -73,6 +80,7 @@ def fuse(
         slots=_numbers([one.slots for one in candidates])[best],
         classes=classes[best],
         scores={name: column[best] for name, column in scores.items()},
+        is_compared=any(one.is_compared for one in candidates),
     )
 
 

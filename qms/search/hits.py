@@ -1,7 +1,7 @@
-"""What travels through the pipeline: candidates of one store, then hits of all of them.
+"""The tables of the pipeline: candidates of one store, then hits of all stores.
 
-Both are tables: a row for each entry, a column for each score. Every stage adds columns or leaves
-rows out, so that an explanation is the table itself.
+Both have a row per entry and a column per score. Every stage adds columns or drops rows, so that an
+explanation is a row of the table.
 """
 
 from collections.abc import Sequence
@@ -13,17 +13,17 @@ import numpy.typing as npt
 
 from qms.index.arrays import IntArray
 from qms.index.slots import Slots
-from qms.index.vector_moments import Moments
+from qms.index.vectors.cosine_stats import Moments
 
 Column = npt.NDArray[np.float64]
-"""One score a row; NaN where a stage has nothing to say about it."""
+"""One score per row; NaN where a stage gave none."""
 
 NOBODY = -1
-"""Stands for no row, no conversation, no role."""
+"""No row, no conversation, no role."""
 
 
 class Exact(StrEnum):
-    """How an entry was called for, in words that can mean nothing else."""
+    """How a query matches an entry exactly: by its id, its path or a quoted phrase."""
 
     ID = "id"
     PATH = "path"
@@ -31,33 +31,38 @@ class Exact(StrEnum):
 
 
 EXACTNESS: tuple[Exact | None, ...] = (*Exact, None)
-"""In which order entries come that were called for exactly, and all others after them."""
+"""The order of exact matches; None, for all other entries, comes last."""
 CLASSES: dict[Exact | None, int] = {how: number for number, how in enumerate(EXACTNESS)}
 
 
 class Candidates(msgspec.Struct, frozen=True, kw_only=True):
-    """What one store has found, with everything about it that only the indexes know."""
+    """The candidates of one store, with all data from its indexes."""
 
     slots: IntArray
     table: Slots
-    """Whose slots these are."""
+    """The table that the slots belong to."""
     text: Column
     vector: Column
     graph: Column
     exact: dict[int, Exact]
-    """The rows that were called for exactly."""
+    """The rows that match exactly, and how."""
     conversation: IntArray
     previous: IntArray
-    """The row of the previous turn, `NOBODY` where it is not among the candidates."""
+    """The row of the previous turn, `NOBODY` where it is no candidate."""
     following: IntArray
     roles: list[str | None]
     ideal_text: float = 1.0
-    """About what the store would score an entry that holds every word of the query."""
+    """The approximate text score of an entry with every word of the query."""
     moments: Moments = Moments(0.0, 0.0, 0)
-    """How the query's cosines are spread over everything that may be found here."""
+    """The distribution of the query's cosines over all allowed entries."""
 
     def __len__(self) -> int:
         return len(self.slots)
+
+    @property
+    def is_compared(self) -> bool:
+        """Say whether the query was compared with vectors of allowed entries."""
+        return self.moments.pieces > 0 and not (len(self) and bool(np.isnan(self.vector).all()))
 
     @property
     def ids(self) -> list[str]:
@@ -65,7 +70,7 @@ class Candidates(msgspec.Struct, frozen=True, kw_only=True):
         return self.table.ids_of(self.slots.tolist())
 
     def classes(self) -> IntArray:
-        """Return a number for each row: the smaller, the more exactly it was called for."""
+        """Return the class of each row: an index into `EXACTNESS`."""
         numbers = np.full(len(self), CLASSES[None])
         for row, how in self.exact.items():
             numbers[row] = CLASSES[how]
@@ -73,18 +78,20 @@ class Candidates(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Hits(msgspec.Struct, frozen=True, kw_only=True):
-    """Entries of all stores, best first, by number: only what is answered gets its name."""
+    """Entries of all stores, best first, by slot: ids are looked up only for the answer."""
 
     tables: Sequence[Slots]
-    """Whose slots the numbers are, for each store."""
+    """The table of slots of each store."""
     sources: IntArray
-    """The number of the store that holds it."""
+    """The number of the store of each row."""
     slots: IntArray
     classes: IntArray
-    """How exactly it was called for: a place in `EXACTNESS`."""
+    """How exactly each row matches: an index into `EXACTNESS`."""
     scores: dict[str, Column]
     ranks: dict[str, IntArray] = {}
-    """The place of each row by a score when that score was new; 0 for none."""
+    """The rank of each row by a score when the score was added; 0 for none."""
+    is_compared: bool = False
+    """Whether the query was compared with vectors of any allowed entry."""
 
     def __len__(self) -> int:
         return len(self.slots)
@@ -97,13 +104,13 @@ class Hits(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def called(self) -> npt.NDArray[np.bool_]:
-        """Say of each row whether it was called for exactly."""
+        """Say for each row whether it is an exact match."""
         return self.classes < CLASSES[None]
 
     def take(self, rows: IntArray) -> "Hits":
         """Return these rows in this order."""
-        return Hits(
-            tables=self.tables,
+        return msgspec.structs.replace(
+            self,
             sources=self.sources[rows],
             slots=self.slots[rows],
             classes=self.classes[rows],
@@ -112,21 +119,21 @@ class Hits(msgspec.Struct, frozen=True, kw_only=True):
         )
 
     def scored(self, **columns: Column) -> "Hits":
-        """Return the same rows with more columns, or with others in their place."""
+        """Return the same rows with columns added or replaced."""
         return msgspec.structs.replace(self, scores={**self.scores, **columns})
 
     def ranked(self) -> "Hits":
-        """Return the same rows with the places by every score that has none yet."""
+        """Return the same rows with ranks for every score that has none yet."""
         new = {name: _places(self.scores[name]) for name in self.scores if name not in self.ranks}
         return msgspec.structs.replace(self, ranks={**self.ranks, **new})
 
     def best_first(self, name: str) -> "Hits":
-        """Return the rows by a column; entries that were called for exactly stay before others."""
+        """Return the rows by a column, best first; exact matches stay before the others."""
         return self.take(np.lexsort((-self.scores[name], self.classes)))
 
 
 def _places(scores: Column) -> IntArray:
-    """Return 1 for the best score, the same number for equal ones, 0 for none."""
+    """Return 1 for the best score, equal numbers for ties, 0 for none."""
     known = np.flatnonzero(~np.isnan(scores))
     values, numbers = np.unique(-scores[known], return_inverse=True)
     counts = np.bincount(numbers, minlength=len(values))

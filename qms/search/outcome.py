@@ -1,4 +1,4 @@
-"""What a search says of itself: which kind it was, and which of its stages did not run."""
+"""The outcome types of a search: its mode, and the stages that were skipped."""
 
 from enum import StrEnum
 
@@ -6,7 +6,7 @@ import msgspec
 
 
 class Mode(StrEnum):
-    """What a search worked with."""
+    """The indexes and models that a search used."""
 
     HYBRID = "hybrid"
     KEYWORD = "keyword"

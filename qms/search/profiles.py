@@ -1,8 +1,8 @@
-"""Profiles: named sets of weights. What they mean is decided in the stages, alike for all.
+"""Profiles: named sets of ranking weights; the stages apply all of them in the same way.
 
-`aiMemory` follows that system's recall, six factors beside BM25 and 0.6 of cosine to 0.4 of the
-rest; `aiMemorySearch` is the same without the factor for retention. `agentCli` follows that
-system's read path.
+`aiMemory` follows that system's recall: six factors beside BM25, and 0.6 cosine to 0.4 of the rest.
+`aiMemorySearch` is the same without the factor for retention. `agentCli` follows that system's read
+path.
 """
 
 from enum import StrEnum
@@ -20,21 +20,28 @@ class ProfileName(StrEnum):
 
 
 class RecencyShape(StrEnum):
-    """How the worth of being recent fades with the days since the last change."""
+    """How recency decays with age."""
 
     EXPONENTIAL = "exponential"
     HYPERBOLIC = "hyperbolic"
 
 
+class RecencyFrom(StrEnum):
+    """The timestamp from which the age of an entry is counted."""
+
+    CREATED = "created"
+    UPDATED = "updated"
+
+
 class Base(StrEnum):
-    """Which score the factors are added to."""
+    """The score that the factors are added to."""
 
     RELEVANCE = "relevance"
     TEXT = "text"
 
 
 class Factors(msgspec.Struct, frozen=True, kw_only=True):
-    """What each property of an entry adds to its score, at most; 0 leaves it out."""
+    """The maximum that each trait adds to the score; 0 disables it."""
 
     recency: float = 0.0
     priority: float = 0.0
@@ -46,17 +53,18 @@ class Factors(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Profile(msgspec.Struct, frozen=True, kw_only=True):
-    """How hits are weighed, pruned and spread."""
+    """How hits are weighed, pruned and diversified."""
 
     base: Base = Base.RELEVANCE
     base_weight: float = 1.0
     factors: Factors = Factors()
     recency_shape: RecencyShape = RecencyShape.EXPONENTIAL
     recency_days: float = 30.0
+    recency_from: RecencyFrom = RecencyFrom.UPDATED
     cosine_share: float = 0.0
-    """The share of the bare cosine in the score; the rest is then scaled to 1 for the best."""
+    """The share of the raw cosine in the score; the rest is then scaled to 1 for the best."""
     rerank_share: float = 0.5
-    """The share of a reranker's opinion in the relevance, where there is a reranker."""
+    """The share of the reranker's score in the relevance, if there is a reranker."""
     least_relevance: float | None = None
     mmr_lambda: float | None = None
 
@@ -72,7 +80,7 @@ _AI_MEMORY = Profile(
 )
 
 PROFILES: dict[ProfileName, Profile] = {
-    # Relevance is about 1 for the best hit: the factors together decide between near equals only.
+    # Relevance is about 1 for the best hit: the factors decide only between nearly equal hits.
     ProfileName.DEFAULT: Profile(
         factors=Factors(
             recency=0.02,
@@ -91,6 +99,7 @@ PROFILES: dict[ProfileName, Profile] = {
     ProfileName.AGENT_CLI: Profile(
         base_weight=0.8,
         factors=Factors(recency=0.2),
+        recency_from=RecencyFrom.CREATED,
         rerank_share=1.0,
         least_relevance=0.35,
         mmr_lambda=0.7,

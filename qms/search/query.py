@@ -1,4 +1,4 @@
-"""What a search asks for, and the limits of asking."""
+"""The search query: its request type, its limits, and its analysed form."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 
-from qms.codec.documents import over_limit
-from qms.domain.errors import invalid
-from qms.domain.limits import Limits
-from qms.domain.queries import Filter
-from qms.index.keyword_query import KeywordQuery, analyse, with_added
-from qms.index.terms import words
+from qms.index.words.query_plan import KeywordQuery, analyse, with_added
+from qms.memory.errors import invalid
+from qms.memory.filters import Filter
+from qms.memory.json_schema import HIDDEN
+from qms.memory.limits import Limits, limited_by
+from qms.memory.validation import over_limit
 from qms.search.profiles import PROFILES, Profile, ProfileName
+from qms.text.terms import words
 
 if TYPE_CHECKING:
     from qms.index.arrays import FloatArray  # numpy: after the port answers
@@ -22,7 +23,7 @@ DEFAULT_RESULTS = 25
 
 
 class Match(StrEnum):
-    """Whether an entry may lack words of the query."""
+    """Whether an entry must contain any or all words of the query."""
 
     ANY = "any"
     ALL = "all"
@@ -31,33 +32,33 @@ class Match(StrEnum):
 class SearchQuery(
     msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True
 ):
-    """The query of a request, as it is written there."""
+    """The query of a request."""
 
     text: str | None = None
-    embedding: list[float] | None = None
+    embedding: Annotated[list[float], limited_by("valueItems")] | None = None
     max_results: int = DEFAULT_RESULTS
     include_shared: bool = True
     match: Match = Match.ANY
     filter: Annotated[Filter | None, msgspec.Meta(description="As in listEntries")] = None
-    profile: ProfileName = ProfileName.DEFAULT
+    profile: Annotated[ProfileName, HIDDEN] = ProfileName.DEFAULT
     explain: bool = False
-    expand: bool = True
+    expand: Annotated[bool, HIDDEN] = True
     include_superseded: bool = False
     max_tokens: Annotated[int, msgspec.Meta(ge=1)] | None = None
 
 
 class Question(msgspec.Struct, frozen=True, kw_only=True):
-    """A query that is within every limit, its text taken apart."""
+    """A query within all limits, with its text analysed."""
 
     text: str
     words: list[str]
     keyword: KeywordQuery
     vector: "FloatArray | None"
-    """The query's vector, given or computed; None when there is nothing to compute it with."""
+    """The query's vector, given or computed; None without a text or an embedder."""
     limit: int
     wanted: Filter | None
     match_all: bool
-    """Whether entries that lack a word are left out; without words none lacks one."""
+    """Whether entries that lack a word are left out; False for a query without words."""
     profile: Profile
     explain: bool
     include_superseded: bool
@@ -65,14 +66,14 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_blank(self) -> bool:
-        """Say whether it asks for nothing but what the filter lets through."""
+        """Say whether it has neither words nor a vector, only a filter."""
         return self.keyword.is_empty and self.vector is None
 
 
 def check_query(query: SearchQuery, limits: Limits, *, text_field: str = "query.text") -> None:
-    """Raise for a query beyond a limit, before anything is computed of it.
+    """Raise for a query beyond a limit, before anything is computed from it.
 
-    `text_field` is what the request calls the text.
+    `text_field` is the name of the text in the request.
 
     Raises:
         InvalidInputError: names the field and its limit.
@@ -82,12 +83,17 @@ def check_query(query: SearchQuery, limits: Limits, *, text_field: str = "query.
     if query.max_results > limits.results:
         raise over_limit("query.maxResults", query.max_results, limits.results, "results")
     text = query.text or ""
-    size = len(text.encode(errors="surrogatepass"))
-    if size > limits.query_bytes:
-        raise over_limit(text_field, size, limits.query_bytes, "queryBytes")
+    check_query_bytes(text, limits, text_field)
     terms = len(set(words(text)))
     if terms > limits.query_terms:
         raise over_limit(text_field, terms, limits.query_terms, "queryTerms")
+
+
+def check_query_bytes(text: str, limits: Limits, field: str) -> None:
+    """Raise `InvalidInputError` for a text that is longer than a query may be."""
+    size = len(text.encode(errors="surrogatepass"))
+    if size > limits.query_bytes:
+        raise over_limit(field, size, limits.query_bytes, "queryBytes")
 
 
 def make_question(
@@ -98,7 +104,7 @@ def make_question(
     now: datetime,
     added: Iterable[str] = (),
 ) -> Question:
-    """Return a checked query with its text taken apart, and terms that were added to it."""
+    """Analyse a checked query, together with its expansion terms."""
     text = query.text or ""
     match_all = query.match is Match.ALL
     keyword = analyse(text, match_all=match_all, max_words=limits.query_terms)

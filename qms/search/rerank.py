@@ -1,12 +1,12 @@
-"""Rerank: a model that reads query and entry together has its say on the first hits."""
+"""The rerank stage: scores the first hits with a cross-encoder."""
 
 from collections.abc import Callable, Sequence
 
 import msgspec
 import numpy as np
 
-from qms.domain.errors import UnavailableError
-from qms.domain.ports import Reranker
+from qms.memory.errors import UnavailableError
+from qms.memory.ports import Reranker
 from qms.search.hits import Hits
 
 RERANKED = 50
@@ -14,7 +14,7 @@ RERANKED = 50
 
 
 class Reranked(msgspec.Struct, frozen=True):
-    """The hits with their relevance, and what the model has left out."""
+    """The hits with their relevance, and why some were not scored."""
 
     hits: Hits
     skipped: str | None = None
@@ -28,10 +28,10 @@ def rerank(
     share: float,
     texts_of: Callable[[Hits], Sequence[str]],
 ) -> Reranked:
-    """Return the hits with their relevance: the fused score, or the model's opinion blended in.
+    """Return the hits with their relevance: the fused score, blended with the model's score.
 
-    A hit that the model has not read counts as one that it holds for worthless; when it fails, the
-    fused score stands.
+    A hit that the model did not read gets a model score of 0; if the model fails, relevance is the
+    fused score.
     """
     fused = hits.scores["fused"]
     if reranker is None or not share or not len(hits) or not query:
@@ -41,9 +41,9 @@ def rerank(
         logits = reranker.score(query, texts_of(read)).astype(np.float64)
     except UnavailableError as error:
         return Reranked(hits.scored(relevance=fused), str(error))
-    opinion = np.full(len(hits), np.nan)
-    opinion[: len(read)] = 1 / (1 + np.exp(-np.clip(logits, -60, 60)))
-    relevance = (1 - share) * fused + share * np.nan_to_num(opinion)
+    scores = np.full(len(hits), np.nan)
+    scores[: len(read)] = 1 / (1 + np.exp(-np.clip(logits, -60, 60)))
+    relevance = (1 - share) * fused + share * np.nan_to_num(scores)
     unread = int(np.isnan(logits).sum())
     late = f"no time for {unread} of {len(read)} hits" if unread else None
-    return Reranked(hits.scored(rerank=opinion, relevance=relevance).best_first("relevance"), late)
+    return Reranked(hits.scored(rerank=scores, relevance=relevance).best_first("relevance"), late)

@@ -1,11 +1,11 @@
-"""Speaker: whose words a question is about, as far as its own words say so."""
+"""The speaker factor: turns of the speaker that a query names, or of the user, count more."""
 
 from collections.abc import Sequence
 
 import numpy as np
 
-from qms.index.terms import ENGLISH, language_of, words
 from qms.search.hits import Column
+from qms.text.terms import ENGLISH, language_of, words
 
 FACTOR = 1.25
 USER = "user"
@@ -31,14 +31,14 @@ FIRST_PERSON: dict[str, frozenset[str]] = {
         "turkish": "ben beni bana benim biz bizi bize bizim",
     }.items()
 }
-"""Words, folded as the index folds them, by which a writer means himself."""
+"""First-person words per language, folded as the index folds them."""
 
 
 def speaker_factors(roles: Sequence[str | None], asked: Sequence[str]) -> Column:
-    """Return what to multiply the score of each turn with.
+    """Return the factor for the score of each turn.
 
-    Turns of those whom the query names count more, unless it names all; so do the user's own when
-    the query speaks in the first person.
+    Turns of the speakers that the query names count more, unless it names all. If it names none and
+    is in the first person, the user's turns count more.
     """
     names = {role for role in roles if role}
     wanted = _named(names, frozenset(asked)) if names else set()
@@ -50,7 +50,7 @@ def speaker_factors(roles: Sequence[str | None], asked: Sequence[str]) -> Column
 
 
 def speaks_of_self(asked: Sequence[str]) -> bool:
-    """Say whether words are of somebody who speaks of himself."""
+    """Say whether the words include the first person."""
     own = FIRST_PERSON.get(language_of(list(asked)), FIRST_PERSON[ENGLISH])
     return not own.isdisjoint(asked)
 

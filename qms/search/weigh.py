@@ -1,21 +1,21 @@
-"""Weigh: what an entry is, beside what it says, moves its score by a profile's weights."""
+"""The weighing stage: adds the traits of an entry to its score, by a profile's weights."""
 
 from collections.abc import Callable
 from datetime import datetime
 
 import numpy as np
 
-from qms.domain.entry import CurationTier, Retention
 from qms.index.arrays import IntArray
-from qms.index.traits import Traits, microseconds
+from qms.index.columns.traits import Traits, microseconds
+from qms.memory.entry import CurationTier, Retention
 from qms.search.hits import CLASSES, Column, Hits
-from qms.search.profiles import Profile, RecencyShape
+from qms.search.profiles import Profile, RecencyFrom, RecencyShape
 
 CERTAIN = 1.0
-"""The least score of an entry that was called for exactly."""
+"""The least score of an exact match."""
 
 MOST_USAGE = 50
-"""From how many reads on more of them say nothing more."""
+"""More reads than this do not increase the score."""
 
 _DAY = 86_400e6
 """In microseconds."""
@@ -26,7 +26,7 @@ _RETENTION_BY_CODE = np.array([_RETENTION[retention] for retention in Retention]
 
 
 def weigh(hits: Hits, traits: Traits, profile: Profile, *, now: datetime) -> Hits:
-    """Return the hits by their final score, those below the profile's threshold left out."""
+    """Return the hits by their final score, without those below the profile's threshold."""
     factors = _factors(traits, profile, now)
     base = hits.scores[profile.base.value]
     score = profile.base_weight * base
@@ -44,9 +44,9 @@ def weigh(hits: Hits, traits: Traits, profile: Profile, *, now: datetime) -> Hit
 
 
 def _factors(traits: Traits, profile: Profile, now: datetime) -> dict[str, Column]:
-    """Return the columns, from 0 to 1, of the factors that the profile looks at."""
+    """Return the columns, from 0 to 1, of the factors that the profile uses."""
     values: dict[str, Callable[[], Column]] = {
-        "recency": lambda: _recency(_days(traits, now), profile),
+        "recency": lambda: _recency(_days(traits, profile, now), profile),
         "priority": lambda: traits.priority / 10,
         "confidence": lambda: traits.confidence,
         "curation": lambda: _CURATION_BY_CODE[traits.tier],
@@ -59,8 +59,9 @@ def _factors(traits: Traits, profile: Profile, now: datetime) -> dict[str, Colum
     }
 
 
-def _days(traits: Traits, now: datetime) -> Column:
-    return np.maximum(0.0, (microseconds(now) - traits.updated) / _DAY)
+def _days(traits: Traits, profile: Profile, now: datetime) -> Column:
+    begins = traits.created if profile.recency_from is RecencyFrom.CREATED else traits.updated
+    return np.maximum(0.0, (microseconds(now) - begins) / _DAY)
 
 
 def _recency(days: Column, profile: Profile) -> Column:
@@ -81,9 +82,9 @@ def _with_cosine(score: Column, cosines: Column, share: float) -> Column:
 
 
 def _lifts(score: Column, classes: IntArray) -> Column:
-    """Return what is added for being called for exactly, so that scores fall down the list.
+    """Return what is added to exact matches, so that scores decrease down the list.
 
-    Whoever leaves out low scores must not lose an entry that was asked for by its id.
+    A client that drops low scores must not lose an entry that the query named by its id.
     """
     lifts = np.full(len(score), np.nan)
     floor = float(score[classes == CLASSES[None]].max(initial=CERTAIN))

@@ -1,1 +1,1 @@
-"""One project: entries in RAM, journal and JSONL moving together."""
+"""The store of one project: its entries in RAM, its journal and its JSONL file."""

@@ -1,29 +1,34 @@
-"""Taking a merged hand edit: conflict copies, journal, RAM."""
+"""Applies a merged hand edit: conflict copies, journal, RAM."""
 
 import logging
 
 import msgspec
 
-from qms.codec.documents import version_of
-from qms.codec.hand_lines import GoodLine
-from qms.codec.lines import decode_line
-from qms.domain.access import HAND_EDITOR
-from qms.domain.changes import HAND_EDIT, Change, Put, Remove
-from qms.fsio.disk import FileIdentity
+from qms.disk.disk import FileIdentity
+from qms.memory.access import HAND_EDIT_USER, SystemRight
+from qms.memory.changes import HAND_EDIT, Change, Put, Remove
+from qms.memory.hand_lines import GoodLine
+from qms.memory.lines import decode_line
+from qms.memory.validation import version_of
 from qms.store.conflicts import conflict_line
-from qms.store.file_side import FileSide
-from qms.store.image import FileReading
+from qms.store.file_image import FileReading
+from qms.store.file_state import StoreFiles
 from qms.store.merge import Merge
 from qms.store.options import Origin, ReloadReport
-from qms.store.suspects import suspects_in
+from qms.store.secret_lines import suspects_in
 from qms.store.view import Record, StoreView
 
 log = logging.getLogger(__name__)
 
 
-def adopt(side: FileSide, plan: Merge, reading: FileReading) -> ReloadReport:
-    """Take a merged edit into journal and RAM; what loses is copied first."""
-    ours = side.writer.view
+def adopt(
+    files: StoreFiles, plan: Merge, reading: FileReading, outdated: tuple[Change, ...] = ()
+) -> ReloadReport:
+    """Apply a merged edit to journal and RAM; versions that lose are copied first.
+
+    `outdated` is what the file shows of entries that its author saw in an older version.
+    """
+    ours = files.writer.view
     added = sum(entry_id not in ours.records for entry_id in plan.put)
     report = ReloadReport(
         added=added,
@@ -35,7 +40,7 @@ def adopt(side: FileSide, plan: Merge, reading: FileReading) -> ReloadReport:
     if not plan.put and not plan.removed and not plan.agreed:
         return report
     if plan.lost:
-        side.conflicts.extend(
+        files.conflicts.extend(
             [
                 conflict_line(
                     entry_id, record, _why_lost(plan, ours, entry_id), reading.image.identity
@@ -47,37 +52,43 @@ def adopt(side: FileSide, plan: Merge, reading: FileReading) -> ReloadReport:
     records: dict[str, Record] = {}
     for entry_id, good in plan.put.items():
         before = ours.get(entry_id)
-        records[entry_id] = _record(side, good, before, reading.image.identity)
+        records[entry_id] = _record(files, good, before, reading.image.identity)
         version = version_of(decode_line(good.line))
         changes.append(Put(entry_id, msgspec.Raw(good.line), version, before is None))
     changes += [
         Remove(entry_id, msgspec.Raw(ours.records[entry_id].line), "deleted by hand")
         for entry_id in plan.removed
     ]
-    # The journal has to know: stored here again and not folded before a crash, the entry would
-    # be missing from the file once more, and a start could not tell for whose removal.
+    # These go to the journal too. If such an entry is stored again and a crash comes before the
+    # fold, it is missing from the file again, and the next start could not tell which removal
+    # that was.
     changes += [
         Remove(entry_id, msgspec.Raw(line), "deleted by hand", kept=False)
         for entry_id, line in plan.agreed.items()
     ]
-    origin = Origin(command=HAND_EDIT, user=HAND_EDITOR.user, at_utc=side.clock())
-    side.writer.adopt(origin, changes, records)
-    side.suspects = side.suspects | suspects_in(records.values())
+    origin = Origin(
+        command=HAND_EDIT,
+        user=HAND_EDIT_USER,
+        at_utc=files.clock(),
+        right=SystemRight.HAND_EDIT,
+    )
+    files.writer.adopt(origin, changes, records, outdated)
+    files.secret_lines = files.secret_lines | suspects_in(records.values())
     log.info(
-        "hand edit taken",
-        extra={"project": side.project, "changed": len(plan.put), "removed": len(plan.removed)},
+        "hand edit applied",
+        extra={"project": files.project, "changed": len(plan.put), "removed": len(plan.removed)},
     )
     return report
 
 
 def _record(
-    side: FileSide, good: GoodLine, before: Record | None, identity: FileIdentity | None
+    files: StoreFiles, good: GoodLine, before: Record | None, identity: FileIdentity | None
 ) -> Record:
-    """Return the entry as read; an unchanged time of change is taken as the file's."""
+    """Return the entry as read; if the edit left `updatedUtc` alone, the file's time counts."""
     header = good.header
     times = header.timestamps
     if before is not None and before.header.timestamps.updated_utc == times.updated_utc:
-        instant = side.reader(identity).instant
+        instant = files.reader(identity).instant
         header = msgspec.structs.replace(
             header, timestamps=msgspec.structs.replace(times, updated_utc=instant)
         )

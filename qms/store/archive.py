@@ -1,4 +1,4 @@
-"""The archive of a store: the last versions of what left it, with when, why and by whom."""
+"""The archive of a store: the last version of each removed entry, with time, reason and user."""
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -7,11 +7,13 @@ from typing import Any
 
 import msgspec
 
-from qms.domain.changes import Remove
-from qms.domain.errors import ConflictError
-from qms.files.journal import JournalRecord
-from qms.store.file_side import FileSide
+from qms.disk.damage import line_fault
+from qms.disk.line_checksum import is_altered, unsealed
+from qms.memory.deadline import NO_DEADLINE, Deadline
+from qms.memory.errors import UNDECODABLE, ConflictError
+from qms.store.file_state import StoreFiles
 from qms.store.fold import archive_lines, fold
+from qms.store.journal import JournalRecord
 from qms.store.options import FoldOutcome
 
 
@@ -26,7 +28,7 @@ class Archived(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class _Kept(msgspec.Struct, rename="camel"):
-    """A line whose entry is left as it stands there."""
+    """A line whose entry stays undecoded."""
 
     archived_utc: datetime
     reason: str
@@ -39,16 +41,16 @@ class _Named(msgspec.Struct):
 
 
 class Archive:
-    """What left one store; what is still on its way from the journal is shown too."""
+    """The entries that left one store, including removals that are only in the journal yet."""
 
-    def __init__(self, side: FileSide) -> None:
-        self._side = side
+    def __init__(self, files: StoreFiles) -> None:
+        self._files = files
 
-    def entries(self) -> list[Archived]:
-        """Return everything that is archived, oldest first; lines that nobody can read stay out."""
-        with self._side.lock:
-            lines = dict.fromkeys([*self._side.archive.lines(), *self._waiting()])
-        return [one for line in lines if (one := _read(line)) is not None]
+    def entries(self, deadline: Deadline = NO_DEADLINE) -> list[Archived]:
+        """Return everything that is archived, oldest first, without unreadable lines."""
+        with self._files.lock:
+            lines = self._lines()
+        return [one for line in deadline.rows(lines) if (one := _read(line)) is not None]
 
     def lines_of(self, entry_id: str) -> list[tuple[bytes, datetime, str]]:
         """Return the archived versions of an entry, byte for byte, with when and why they left."""
@@ -59,62 +61,65 @@ class Archive:
         ]
 
     def lines_undone_by(self, undo_id: str) -> list[bytes]:
-        """Return what left together under this id, byte for byte."""
+        """Return the entries that were removed under this undo id, byte for byte."""
         kept = self._kept(msgspec.json.encode(undo_id))
         return [bytes(one.entry) for one in kept if one.undo_id == undo_id]
 
     def _kept(self, mark: bytes) -> "Iterator[_Kept]":
-        """Yield the lines that hold some bytes, their entries undecoded."""
-        with self._side.lock:
-            lines = dict.fromkeys([*self._side.archive.lines(), *self._waiting()])
+        """Yield the lines that contain these bytes, their entries undecoded."""
+        with self._files.lock:
+            lines = self._lines()
         for line in lines:
-            if mark in line:
-                with suppress(msgspec.MsgspecError):  # a line that a person broke
+            if mark in line and line_fault(line) is None:
+                with suppress(*UNDECODABLE):  # a line that a person broke
                     yield msgspec.json.decode(line, type=_Kept)
 
     def count(self) -> int:
         """Return how many versions are archived, or will be by the next fold."""
-        with self._side.writer.lock:
-            waiting = sum(
-                isinstance(change, Remove) and change.kept
-                for record in self._side.writer.uncut
-                for change in record.change_set.changes
-            )
-        return self._side.archive.count() + waiting
+        waiting = self._waiting()  # a postponed fold may have archived some of it already
+        lacking = self._files.archive.lacking(waiting) if waiting else []
+        return self._files.archive.count() + len(lacking)
 
     def purge(self, is_purged: Callable[[Archived], bool]) -> int:
-        """Take out for good what `is_purged` names, and return how many versions that were.
+        """Delete what `is_purged` selects for good, and return how many versions that were.
 
         Raises:
-            ConflictError: the file is being edited or held: what waits cannot be archived now.
-            OSError: nothing is gone.
+            ConflictError: the file is being edited or held: the journal cannot be folded now.
+            OSError: nothing was deleted.
         """
-        with self._side.lock:
-            # What waits in the journal would come back with the next fold.
-            if self._waiting() and fold(self._side) is not FoldOutcome.FOLDED:
+        with self._files.lock:
+            # Removals that are still in the journal would come back with the next fold.
+            if self._waiting() and fold(self._files) is not FoldOutcome.FOLDED:
                 raise ConflictError(
-                    f"entries.jsonl of {self._side.project} is being edited or held: try again"
+                    f"entries.jsonl of {self._files.project} is being edited or held: try again"
                 )
-            return self._side.archive.drop(
+            return self._files.archive.drop(
                 lambda line: (one := _read(line)) is not None and is_purged(one)
             )
 
+    def _lines(self) -> list[bytes]:
+        """Return every line once; a line with and one without a checksum count as the same."""
+        lines = [*self._files.archive.lines(), *self._waiting()]
+        return list({unsealed(line): line for line in lines}.values())
+
     def _waiting(self) -> list[bytes]:
-        with self._side.writer.lock:
-            records: list[JournalRecord] = list(self._side.writer.uncut)
+        with self._files.writer.lock:
+            records: list[JournalRecord] = list(self._files.writer.uncut)
         return archive_lines(records)
 
 
 def _id_of(entry: msgspec.Raw) -> str | None:
     try:
         return msgspec.json.decode(entry, type=_Named).id
-    except msgspec.MsgspecError:
+    except UNDECODABLE:
         return None
 
 
 def _read(line: bytes) -> Archived | None:
+    if is_altered(line):
+        return None
     try:
         found = msgspec.json.decode(line, type=Archived)
-    except msgspec.MsgspecError:
+    except UNDECODABLE:
         return None
     return found if isinstance(found.entry.get("id"), str) else None

@@ -1,7 +1,7 @@
-"""The catalog of stores: every project's store, loaded in the background, each on its own.
+"""The catalog: every project's store, loaded in the background independently of the others.
 
 A store that cannot be opened is a recorded failure of that project; it never stops another. At
-most one thread opens a store, and whoever asks for it meanwhile waits for that store only.
+most one thread opens a store. Other callers wait for that store only.
 """
 
 import contextlib
@@ -17,15 +17,15 @@ from pathlib import Path
 
 import msgspec
 
-from qms.domain.changes import ChangeSet
-from qms.domain.errors import NotFoundError, QmsError, UnavailableError
+from qms.memory.changes import ChangeSet
+from qms.memory.errors import NotFoundError, QmsError, UnavailableError
 from qms.store.memory_store import MemoryStore
 
 LOADERS = 2
 """Decoding holds the interpreter's lock: more threads than this only overlap waiting for disks."""
 
 RETRY_AFTER_S = 5.0
-"""How long a store that could not be opened is left alone."""
+"""How long to wait before a store that could not be opened is tried again."""
 
 CLOSE_WAIT_S = 30.0
 """How long `close` waits for stores that are still loading."""
@@ -108,7 +108,7 @@ class Catalog:
             return self._has_unfinished()
 
     def register(self, projects: Iterable[str]) -> None:
-        """Make projects known; each is opened when somebody asks for it."""
+        """Add projects; each is opened on first use."""
         with self._changed:
             for project in projects:
                 self._states.setdefault(project, _Queued())
@@ -119,7 +119,7 @@ class Catalog:
         self.load()
 
     def enqueue(self, projects: Iterable[str]) -> None:
-        """Make projects known that `load` is to open; who asks for one earlier opens it."""
+        """Add projects for `load` to open; a caller that needs one earlier opens it."""
         names = list(projects)
         self.register(names)
         with self._changed:
@@ -144,7 +144,7 @@ class Catalog:
         return state.store if isinstance(state, _Open) else None
 
     def get(self, project: str) -> MemoryStore:
-        """Return the project's store, opening it here when nobody has begun to.
+        """Return the project's store; open it in this thread if no other thread does.
 
         Raises:
             NotFoundError: the catalog has no such project.
@@ -174,7 +174,7 @@ class Catalog:
             self._close_store(state.store)
 
     def close(self) -> None:
-        """Close every store; whoever still waits for one is told so."""
+        """Close every store; callers that still wait for one get an error."""
         with self._changed:
             self._is_closing = True
             self._queue.clear()
@@ -200,7 +200,7 @@ class Catalog:
                 )
 
     def _settled_or_claimed(self, project: str, *, is_forced: bool) -> _Open | _Failed | _Loading:
-        """Wait for a loading store; `_Loading` means that the calling thread is to open it."""
+        """Wait for a loading store; `_Loading` means that the calling thread has to open it."""
         with self._changed:
             while True:
                 match self._known_state(project):
@@ -231,11 +231,11 @@ class Catalog:
             while (project := self._next_queued()) is not None:
                 self._load(project)
         if not self.is_loading:
-            # What was loaded lives long: the collector need not look at it again.
+            # Loaded entries live long: the garbage collector need not visit them again.
             gc.freeze()
 
     def _next_queued(self) -> str | None:
-        """Return what the calling loader is to open, or None: then it is no loader any more."""
+        """Return what the calling loader opens next, or None: then the loader ends."""
         with self._changed:
             while self._queue:
                 project = self._queue.popleft()
@@ -247,13 +247,13 @@ class Catalog:
         return None
 
     def _load(self, project: str) -> _Open | _Failed:
-        state: _Open | _Failed = self._failed("it was interrupted")
+        state: _Open | _Failed = self._failed("opening was interrupted")
         try:
             with _collector_paused():
                 store = self._opener(project)
             store.subscribe(partial(self._tell, project))
             state = _Open(store)
-        except Exception as error:
+        except Exception as error:  # the reason goes to the threads that wait for the store
             log.exception("store not opened", extra={"project": project})
             state = self._failed(_reason(error))
         finally:
@@ -282,8 +282,11 @@ class Catalog:
     def _close_store(self, store: MemoryStore) -> None:
         try:
             self._closer(store)
-        except Exception:
+        except Exception:  # the job loop of closing: the other stores are closed too
             log.exception("store not closed cleanly", extra={"project": store.project})
+        finally:
+            # A store and its indexes refer to each other: frozen, they would stay in RAM for ever.
+            gc.unfreeze()
 
 
 def by_last_use(folders: Mapping[str, Path]) -> list[str]:
@@ -302,7 +305,7 @@ def _last_use(folder: Path) -> float:
 
 
 def _reason(error: Exception) -> str:
-    """Return what a caller may know of an error: no path, no stack."""
+    """Return the part of an error that a caller may see: no path, no stack."""
     match error:
         case QmsError(message=message):
             return message
@@ -319,7 +322,7 @@ _collector_was_enabled = False
 
 @contextlib.contextmanager
 def _collector_paused() -> Iterator[None]:
-    """Keep the collector off: walking what is being loaded costs more than the loading."""
+    """Turn the garbage collector off: visiting new entries costs more than loading them."""
     global _collector_pauses, _collector_was_enabled
     with _collector_lock:
         if _collector_pauses == 0:

@@ -1,28 +1,27 @@
-"""The three-way merge of a hand edit, as a function from three states to what has to change.
+"""The three-way merge of a hand edit: from base, file and RAM to the changes in RAM.
 
-Base is what was last folded, theirs the file, ours the RAM. Changed on one side: that side is
-taken. Changed on both: the person's version lives, the server's becomes a conflict copy. Written
-by the server and unknown to the base: kept.
+Base is the last folded file, theirs the file now, ours the RAM. Changed on one side: that side
+wins. Changed on both: the person's version wins, the server's becomes a conflict copy. Written by
+the server and not in the base: kept.
 """
 
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Set
 
 import msgspec
 
-from qms.codec.hand_lines import GoodLine
-from qms.codec.lines import decode_line
-from qms.domain.changes import Put
-from qms.files.journal import JournalRecord, Operation
-from qms.store.file_side import FoldedWrites
-from qms.store.image import FileReading, Image, LineProblem
+from qms.memory.changes import Put
+from qms.memory.hand_lines import GoodLine
+from qms.memory.lines import decode_line
+from qms.store.file_image import Image, LineProblem
+from qms.store.journal import JournalRecord, Operation
 from qms.store.view import Record, StoreView
 
 OwnLines = Mapping[str, Set[bytes | None]]
 """Lines that the server wrote, by id; None is a removal."""
 
 HOLD_MINIMUM = 10
-"""So many entries may vanish from a file at once without a question."""
+"""How many entries may be missing from a file at once before the edit can be held."""
 
 
 class Merge(msgspec.Struct, frozen=True, kw_only=True):
@@ -31,11 +30,11 @@ class Merge(msgspec.Struct, frozen=True, kw_only=True):
     put: dict[str, GoodLine]
     """Entries to take from the file."""
     removed: list[str]
-    """Entries that the person took out."""
+    """Entries that the person removed."""
     agreed: dict[str, bytes]
-    """Entries that both sides took out, with their lines: nothing changes but the base."""
+    """Entries that both sides removed, with their lines: only the base changes."""
     lost: dict[str, Record]
-    """The server's versions that give way to the person's, by id."""
+    """The server's versions that lose against the person's, by id."""
 
 
 def missing_ids(base: Mapping[str, bytes], theirs: Image) -> set[str]:
@@ -44,12 +43,12 @@ def missing_ids(base: Mapping[str, bytes], theirs: Image) -> set[str]:
 
 
 def must_hold(base_size: int, gone: int) -> bool:
-    """Say whether so many entries vanished at once that a person has to confirm it."""
+    """Say whether too many entries are missing at once, so that a person has to confirm it."""
     return gone > HOLD_MINIMUM and gone * 2 > base_size
 
 
 def own_lines(records: Iterable[JournalRecord]) -> OwnLines:
-    """Return what the server wrote of each entry since a person last did."""
+    """Return the lines that the server wrote of each entry since its last hand edit."""
     own: dict[str, set[bytes | None]] = {}
     for record in records:
         for change in record.change_set.changes:
@@ -68,9 +67,9 @@ def merge(
     ours: StoreView,
     unseen: Set[str] = frozenset(),
 ) -> Merge:
-    """Return what has to change in RAM so that it holds the hand edit.
+    """Return the changes that apply the hand edit to RAM.
 
-    What the person may not have seen (`unseen`) counts as changed by the server.
+    Entries that the person may not have seen (`unseen`) count as changed by the server.
     """
     put: dict[str, GoodLine] = {}
     removed: list[str] = []
@@ -98,26 +97,6 @@ def merge(
     return Merge(put=put, removed=removed, agreed=agreed, lost=lost)
 
 
-def unseen_ids(
-    recent: Sequence[FoldedWrites], reading: FileReading, gone: Set[str]
-) -> frozenset[str]:
-    """Return the entries of recent folds that the saved file shows no trace of.
-
-    A person who opened the file before a fold saves it without what the fold wrote. One line of
-    the fold in the saved file is enough to know that it was seen, and every fold before it too.
-    """
-    touched = reading.fresh.keys() | gone
-    if not any(touched & one.lines.keys() for one in recent):
-        return frozenset()
-    lines = reading.image.lines_by_id()
-    unseen: set[str] = set()
-    for fold in reversed(recent):
-        if any(line and lines.get(entry_id) == line for entry_id, line in fold.lines.items()):
-            break
-        unseen |= fold.lines.keys()
-    return frozenset(unseen)
-
-
 def _changed(before: bytes | None, current: Record | None) -> bool:
     return (current.line if current else None) != before
 
@@ -129,12 +108,12 @@ def _is_same(first: bytes, second: bytes) -> bool:
 def spoiled_ids(
     base: Image, theirs: Image, gone: set[str], later: Set[str] = frozenset()
 ) -> set[str]:
-    """Return the missing ids whose lines became unreadable instead of being taken out.
+    """Return the missing ids whose lines became unreadable instead of being removed.
 
-    A new unreadable line that still shows an id stands for that entry, one that shows none for
-    whatever vanished between the same two neighbours. An entry whose line was unreadable already
-    stays as long as there is a line that may be its own. One that got its line after the base
-    (`later`) had it in a place that is not known: any new line that shows no id may be its own.
+    A new unreadable line with a visible id is the line of that entry. One without is the line of
+    any entry that is missing between the same two neighbours. An entry whose line was unreadable
+    before is kept while any such line is left. The place of an entry that got its line after the
+    base (`later`) is not known: any new line without an id may be its line.
     """
     if not gone:
         return set()

@@ -1,19 +1,23 @@
-"""What a store is told, and what it tells of itself."""
+"""The options of a store, and the types of its reports: status, problems, outcomes."""
 
 from datetime import datetime
 from enum import StrEnum
 
 import msgspec
 
-from qms.domain.limits import Limits
+from qms.memory.access import Right
+from qms.memory.limits import Limits
+from qms.store.feature_files import Declared
 
 
 class Origin(msgspec.Struct, frozen=True, kw_only=True):
-    """Who asks for a change, with which command, and when."""
+    """The caller of a change: command, user, time, and right."""
 
     command: str
     user: str
     at_utc: datetime
+    right: Right
+    """Every put and removal of the plan is checked against it."""
     agent_id: str | None = None
     key_id: str | None = None
 
@@ -24,22 +28,24 @@ class StoreOptions(msgspec.Struct, frozen=True, kw_only=True):
     limits: Limits = Limits()
     fold_after_s: float = 0.5
     fold_share: float = 0.03
-    """How much of the time folds may take: a longer fold waits longer for the next."""
+    """The share of time that folds may take: after a longer fold the next one waits longer."""
     fold_latest_s: float = 50.0
     small_file_bytes: int = 10_000_000
     small_fold_latest_s: float = 1.5
     retry_s: float = 1.0
-    """How often a store that does not take writes looks whether it can again."""
+    """How often a read-only store checks whether it can write again."""
     keep_previous_s: float = 60.0
-    """How long the file before a fold is watched for an editor that still writes into it."""
+    """How long a replaced file is watched for late writes of an editor."""
     settle_s: float = 0.3
-    """How long a file that lacks entries has to stay as it is before they count as taken out."""
+    """How long a file that lacks entries has to stay unchanged before they count as removed."""
     settle_torn_s: float = 3.0
-    """The same for a file that ends amid a line: somebody is most likely still writing it."""
+    """The same for a file that ends inside a line: it is most likely still being written."""
+    feature_files: Declared = ()
+    """The feature files of the store."""
 
 
 class FoldOutcome(StrEnum):
-    """What came of a fold."""
+    """The result of a fold."""
 
     FOLDED = "folded"
     NOTHING = "nothing"
@@ -49,7 +55,7 @@ class FoldOutcome(StrEnum):
 
 
 class ReloadReport(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """What looking at the file brought; not settled means that it has to be looked at again."""
+    """The result of a reload; if not settled, the file has to be read again."""
 
     added: int = 0
     changed: int = 0
@@ -61,7 +67,7 @@ class ReloadReport(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class Problem(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """Something a person should look at; lines count from 1."""
+    """Something that an operator should look at; lines count from 1."""
 
     code: str
     project: str
@@ -70,8 +76,15 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     line: int | None = None
 
 
+class Verification(msgspec.Struct, frozen=True, kw_only=True):
+    """The result of a check of a store's files: problems, and notes that are no fault."""
+
+    problems: list[Problem]
+    notes: list[Problem]
+
+
 class IndexState(StrEnum):
-    """What the indexes of a store are doing; they serve in all states but the first."""
+    """The state of a store's indexes; searches work in all states but the first."""
 
     MAKING = "making"
     READY = "ready"
@@ -79,20 +92,34 @@ class IndexState(StrEnum):
 
 
 class IndexStatus(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """How far the indexes of a store are."""
+    """The progress of a store's indexes."""
 
     state: IndexState
     done: int
-    """Of `total` entries, how many words were last made of."""
+    """How many of `total` entries are in the keyword index that was last built."""
     total: int
     rebuilds: int
-    """The number of the last rebuild that was asked for and is done."""
+    """The number of the last requested rebuild that is done."""
     in_memory: bool
-    """Whether words are in RAM only, since the disk does not take them."""
+    """Whether the keyword index is in RAM only, since the disk does not accept it."""
+
+
+class VectorStatus(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """How many entries have vectors of their current text."""
+
+    done: int
+    total: int
+    seconds_left: int | None
+    """The estimated time for the others; None while it is not known."""
+
+    @property
+    def missing(self) -> int:
+        """How many entries wait for their vectors."""
+        return self.total - self.done
 
 
 class StoreStatus(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """What a store reports of itself."""
+    """The status of a store."""
 
     name: str
     entries: int
@@ -109,4 +136,6 @@ class StoreStatus(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     last_fold_utc: datetime | None
     embedding_backlog: int = 0
     """How many entries wait for their vectors."""
+    vectors: VectorStatus | None = None
+    """How many entries have vectors; None until the indexes are built."""
     indexes: IndexStatus | None = None

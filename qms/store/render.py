@@ -1,15 +1,26 @@
-"""Rendering a fold: the next image of the file from the last one and what changed since."""
+"""Renders a fold: the next image of the file from the last image and the pending entries."""
 
 from collections.abc import Iterable, Iterator
 
-from qms.store.image import Image, LineProblem
+from qms.memory.hand_lines import bare
+from qms.store.file_image import Image, LineProblem
 from qms.store.view import StoreView
 
 _LINES_PER_CHUNK = 1500
 
 
-def render(image: Image, view: StoreView, pending: Iterable[str]) -> Image:
-    """Return the file's next lines: all untouched ones as they are, new entries last."""
+def render(
+    image: Image,
+    view: StoreView,
+    pending: Iterable[str],
+    replaced: dict[str, bytes] | None = None,
+) -> Image:
+    """Return the next image: untouched lines unchanged, new entries last.
+
+    `replaced` receives the lines that the pending entries have in the file now.
+    """
+    before = {} if replaced is None else replaced
+    before.update(image.kept)
     waiting = dict.fromkeys(pending)
     ids: list[str | None] = []
     raws: list[bytes] = []
@@ -19,6 +30,7 @@ def render(image: Image, view: StoreView, pending: Iterable[str]) -> Image:
             shifts[index] = len(ids)
         elif entry_id in waiting:
             del waiting[entry_id]
+            before[entry_id] = bare(raw)
             record = view.get(entry_id)
             if record is None:
                 continue

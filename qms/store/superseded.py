@@ -1,9 +1,9 @@
-"""Which entries of a store are retired: replaced by one that stands, directly or through others.
+"""Finds the retired entries of a store: those superseded, directly or not, by an active one.
 
-A relation `supersedes` counts when its source lives, is trusted at least as much as its target, and
-the target is not permanent. What nothing replaces stands; what can be reached from it is retired.
-Of entries that replace each other in a circle with nothing above it, the one changed last stands:
-so nothing is ever hidden for the sake of an entry that is hidden itself.
+A relation `supersedes` counts when its source has not expired, is trusted at least as much as its
+target, and the target is not permanent. An entry that nothing replaces is active; everything that
+can be reached from it is retired. In a cycle that nothing outside replaces, the entry changed last
+is active: so no entry is hidden by one that is hidden itself.
 """
 
 import threading
@@ -12,9 +12,9 @@ from datetime import UTC, datetime
 
 import msgspec
 
-from qms.domain.changes import ChangeSet
-from qms.domain.entry import CurationTier, Header
-from qms.domain.lifecycle import is_expired
+from qms.memory.changes import ChangeSet
+from qms.memory.entry import CurationTier, Header
+from qms.memory.retention import is_expired
 from qms.store.view import StoreView
 
 _TRUST = {tier: number for number, tier in enumerate(CurationTier)}
@@ -24,7 +24,7 @@ Edges = Mapping[str, Iterable[str]]
 
 
 class _Known(msgspec.Struct, frozen=True):
-    """An answer, and the moments for which it is true."""
+    """A result, and the time for which it is valid."""
 
     view: StoreView
     since: datetime
@@ -33,7 +33,7 @@ class _Known(msgspec.Struct, frozen=True):
 
 
 class Supersession:
-    """Keeps what replaces what in a store; nothing is looked at before somebody asks."""
+    """The `supersedes` relations of a store; nothing is computed before the first request."""
 
     def __init__(self, view: Callable[[], StoreView]) -> None:
         self._view = view
@@ -42,7 +42,7 @@ class Supersession:
         self._known: _Known | None = None
 
     def follow(self, _sequence: int, change_set: ChangeSet) -> None:
-        """Take in what a commit did, once it is visible."""
+        """Apply a commit, once it is visible."""
         with self._lock:
             if self._targets is None:
                 return
@@ -77,10 +77,10 @@ class Supersession:
 
 
 def retired_by(edges: Edges, age: Callable[[str], object]) -> frozenset[str]:
-    """Return what is retired when each key replaces its values; of a circle the oldest go.
+    """Return what is retired when each key replaces its values; in a cycle, all but the newest.
 
-    Linear in the edges. Whoever comes first in the order of the descent and is not retired yet has
-    nothing above it but, at most, its own circle.
+    Linear in the edges. In reverse finishing order of a depth-first search, the first entry that is
+    not visited yet is replaced by nothing except its own cycle.
     """
     above: dict[str, list[str]] = {}
     for source, targets in edges.items():
@@ -91,16 +91,16 @@ def retired_by(edges: Edges, age: Callable[[str], object]) -> frozenset[str]:
     for first in reversed(_finished(edges)):
         if first in seen:
             continue
-        circle = _reach([first], above)
-        standing = max(circle, key=age)  # type: ignore[arg-type]  # any value with an order
-        below = _reach(circle, edges)
+        cycle = _reach([first], above)
+        active = max(cycle, key=age)  # type: ignore[arg-type]  # any value with an order
+        below = _reach(cycle, edges)
         seen |= below
-        retired |= below - {standing}
+        retired |= below - {active}
     return frozenset(retired)
 
 
 def _finished(edges: Edges) -> list[str]:
-    """Return all entries, each after everything that was first reached through it."""
+    """Return all entries in the finishing order of a depth-first search."""
     done: dict[str, None] = {}
     entered: set[str] = set()
     for start in edges:
@@ -146,7 +146,7 @@ def _counting(view: StoreView, targets: Edges, now: datetime) -> dict[str, list[
 
 
 def _next_expiry(view: StoreView, sources: Iterable[str], now: datetime) -> datetime:
-    """Return when the next entry that replaces others stops to live."""
+    """Return when the next entry that replaces others expires."""
     ends = (
         record.header.ttl_utc
         for source in sources

@@ -1,7 +1,7 @@
-"""The index of titles: which entries have the same kind, namespace and case-folded title.
+"""The title index: which entries have the same kind, namespace and case-folded title.
 
-Only writes ask for it, to find duplicates. After a load it is therefore made with the first
-question, and a store that is only read never pays for it.
+Only writes use it, to find duplicates. After a load it is therefore built at first use, and a store
+that is only read never pays for it.
 """
 
 from collections.abc import Callable
@@ -21,7 +21,7 @@ class Titled(msgspec.Struct, frozen=True, gc=False):
 
 
 class _Loaded:
-    """What stood under each title after a load, made when it is first asked for."""
+    """The ids by title after a load, built at first use."""
 
     def __init__(self, make: Callable[[], dict[int, str | Titled]]) -> None:
         self._make: Callable[[], dict[int, str | Titled]] | None = make
@@ -31,12 +31,12 @@ class _Loaded:
         make = self._make
         if make is not None:
             self._found = make()
-            self._make = None  # it holds the entries as loaded, also those that change later
+            self._make = None  # it references all loaded entries, also those that change later
         return self._found
 
 
 class TitleIndex:
-    """Ids by title, as immutable as a view: what was loaded, under it what changed since."""
+    """Ids by title, immutable like a view: the loaded ones, and the changes since."""
 
     __slots__ = ("_changed", "_loaded")
 
@@ -48,11 +48,11 @@ class TitleIndex:
 
     @classmethod
     def made_by(cls, make: Callable[[], dict[int, str | Titled]]) -> "TitleIndex":
-        """Return the index of loaded entries; `make` is called with the first question."""
+        """Return the index of loaded entries; `make` is called at first use."""
         return cls(_Loaded(make))
 
     def prepare(self) -> None:
-        """Make the index now, so that the next write need not."""
+        """Build the index now, so that the next write need not."""
         self._loaded.found()
 
     def get(self, key: int) -> str | Titled | None:
@@ -62,12 +62,12 @@ class TitleIndex:
         return self._loaded.found().get(key)
 
     def set(self, key: int, found: str | Titled | None) -> "TitleIndex":
-        """Return the index with something else, or nothing, under a key."""
+        """Return the index with another value, or none, under a key."""
         return TitleIndex(self._loaded, self._changed.set(key, found))
 
 
 def title_key(kind: str, namespace: str | None, title: str) -> int:
-    """Return the key under which entries of equal kind, namespace and folded title stand."""
+    """Return the key of a kind, namespace and case-folded title."""
     return hash((str.__str__(kind), namespace, title.casefold()))
 
 

@@ -1,7 +1,7 @@
-"""Immutable views: what every reader of a store works on.
+"""Immutable views: the state of a store that every reader works on.
 
-A view never changes. A write makes the next one from persistent maps, sharing all but the path to
-what changed, and the store swaps one attribute; readers take no lock.
+A view never changes. A write makes the next one from persistent maps, which share everything that
+did not change, and the store swaps one attribute; readers take no lock.
 """
 
 from collections.abc import Iterable, Iterator
@@ -9,10 +9,11 @@ from collections.abc import Iterable, Iterator
 import msgspec
 from immutables import Map
 
-from qms.codec.documents import version_of
-from qms.codec.lines import decode_header, decode_line
-from qms.domain.entry import Document, Header
-from qms.domain.relations import Relation
+from qms.memory.entry import Document, Header
+from qms.memory.lines import decode_header, decode_line
+from qms.memory.parts import document_id_of
+from qms.memory.relations import Relation
+from qms.memory.validation import version_of
 from qms.store.titles import Titled, TitleIndex, fingerprint, title_key
 
 
@@ -24,11 +25,11 @@ class Record(msgspec.Struct, frozen=True, gc=False):
     order: int = 0
     """The journal sequence of the write that made it; 0 when it was loaded from the file."""
     etag: str = ""
-    """The version, once somebody has asked for it."""
+    """The version; empty until it is first requested."""
 
     @classmethod
     def from_line(cls, line: bytes, order: int = 0, etag: str = "") -> "Record":
-        """Return the record of a line that this server wrote or has checked before."""
+        """Return the record of a line that this server wrote or checked before."""
         return cls(decode_header(line), line, order, etag)
 
     def document(self) -> Document:
@@ -36,7 +37,7 @@ class Record(msgspec.Struct, frozen=True, gc=False):
         return decode_line(self.line)
 
     def version(self) -> str:
-        """Return the entry's etag, which is computed once."""
+        """Return the entry's version, which is computed once."""
         if not self.etag:
             msgspec.structs.force_setattr(self, "etag", version_of(self.document()))
         return self.etag
@@ -56,12 +57,16 @@ class StoreView(msgspec.Struct, frozen=True):
         """Return an entry, or None."""
         return self.records.get(entry_id)
 
+    def parts_of(self, document_id: str) -> list[Record]:
+        """Return the chunks of a document, in no order."""
+        return _parts_of(document_id, self.records, self.incoming)
+
     def __len__(self) -> int:
         return len(self.records)
 
 
 class ViewBuilder:
-    """Builds the next view from one view; dropping it undoes everything."""
+    """Builds the next view from a view; dropping the builder undoes everything."""
 
     def __init__(self, view: StoreView) -> None:
         self._project = view.project
@@ -96,7 +101,7 @@ class ViewBuilder:
                 )
 
     def remove(self, entry_id: str) -> Record | None:
-        """Take an entry out and return it, or None when it was not there."""
+        """Remove an entry and return it, or None when it was not there."""
         record = self.records.get(entry_id)
         if record is None:
             return None
@@ -105,6 +110,10 @@ class ViewBuilder:
         self._unlink(record.header, kept=())
         self._drop_title(record.header)
         return record
+
+    def parts_of(self, document_id: str) -> list[Record]:
+        """Return the chunks of a document, in no order."""
+        return _parts_of(document_id, self.records, self._incoming)
 
     def same_title(self, kind: str, namespace: str | None, title: str) -> Iterator[Record]:
         """Yield the entries whose kind, namespace and case-folded title are these."""
@@ -156,11 +165,11 @@ class ViewBuilder:
             )
 
     def _is_titled(self, header: Header) -> bool:
-        """Say whether the title has several entries, so that fingerprints have to follow."""
+        """Say whether several entries have the title, so that fingerprints need an update."""
         return isinstance(self._titles.get(title_key(*_title_of(header))), Titled)
 
     def _add_title(self, record: Record) -> None:
-        """Enter a record that stands in `records` under its title."""
+        """Add a record of `records` under its title."""
         header = record.header
         key = title_key(*_title_of(header))
         found = self._titles.get(key)
@@ -186,6 +195,13 @@ class ViewBuilder:
 _NO_SOURCES: "Map[str, None]" = Map()
 
 
+def _parts_of(
+    document_id: str, records: "Map[str, Record]", incoming: "Map[str, Map[str, None]]"
+) -> list[Record]:
+    sources = (records[one] for one in incoming.get(document_id, _NO_SOURCES))
+    return [one for one in sources if document_id_of(one.header) == document_id]
+
+
 def _title_of(header: Header) -> tuple[str, str | None, str]:
     return header.kind, header.namespace, header.title
 
@@ -196,7 +212,7 @@ def _fingerprint_of(record: Record) -> int:
 
 
 def _joined(found: str | Titled, record: Record, records: "Map[str, Record]") -> Titled:
-    """Return what stands under a title together with one more entry."""
+    """Return the entries of a title with one more."""
     if isinstance(found, str):
         mark = _fingerprint_of(records[found])
         found = Titled(Map({found: mark}), Map({mark: (found,)}))

@@ -1,7 +1,7 @@
-"""The writer of a store: plans in, journal, the next view out.
+"""The writer of a store: runs plans, writes the journal, publishes the next view.
 
-After `commit` returns, the change is on stable storage and every later view shows it. Whoever
-makes the next view holds `lock`; readers only read the attribute `view`.
+After `commit` returns, the change is on stable storage and every later view shows it. `lock` is
+held while the next view is made; readers only read the attribute `view`.
 """
 
 import logging
@@ -15,12 +15,12 @@ from typing import TypeVar
 
 import msgspec
 
-from qms.domain.changes import TOUCH, Change, ChangeSet, Put, Remove
-from qms.domain.errors import QmsError, StorageFullError, UnavailableError
-from qms.files.journal import Journal, JournalRecord, Operation, encode_record
-from qms.fsio.disk import Disk
+from qms.disk.disk import Disk
+from qms.memory.changes import TOUCH, Change, ChangeSet, Put, Remove
+from qms.memory.errors import QmsError, StorageFullError, UnavailableError
 from qms.store.draft import Draft
-from qms.store.group import GroupCommit, Ticket
+from qms.store.group_commit import GroupCommit, Ticket
+from qms.store.journal import Journal, JournalRecord, Operation, encode_record
 from qms.store.options import Origin, StoreOptions
 from qms.store.view import Record, StoreView, ViewBuilder
 from qms.telemetry import metrics
@@ -29,12 +29,13 @@ log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 Listener = Callable[[int, ChangeSet], None]
+Settler = Callable[[int], None]
 
 _PROBE_BYTES = 64 * 1024
 
 
 class Snapshot(msgspec.Struct, frozen=True):
-    """What a fold brings into the file: taken in one moment, so that writes go on meanwhile."""
+    """The input of a fold, taken at one moment so that writes continue during the fold."""
 
     view: StoreView
     pending: dict[str, None]
@@ -55,13 +56,14 @@ class Writer:
         self.pending_since: float | None = None
         self.last_write_utc: datetime | None = None
         self.deaf: str | None = None
-        """What a listener failed with, if one ever did."""
+        """The exception type of the last listener that failed."""
         self.options = options
         self._journal = journal
         self._disk = disk
         self._probe = folder / "probe"
         self._group = GroupCommit(self._write_group)
         self._listeners: list[Listener] = []
+        self._settlers: list[Settler] = []
         self._refusal: QmsError | None = None
         self._frozen: QmsError | None = None
         self._is_closed = False
@@ -74,34 +76,56 @@ class Writer:
 
     @property
     def is_frozen(self) -> bool:
-        """Say whether the store may not be written at all, whatever the disk says."""
+        """Say whether writes are refused for another reason than the disk."""
         return self._frozen is not None
 
     def subscribe(self, listener: Listener) -> None:
-        """Have `listener` called with sequence and change set once a commit is visible."""
+        """Call `listener` with sequence and change set once a commit is visible."""
         self._listeners.append(listener)
+
+    def before_answer(self, settle: Settler) -> None:
+        """Call `settle` with the sequence of a commit before its caller goes on.
+
+        It runs in the caller's thread without `lock`, so that other writers need not wait for it.
+        """
+        self._settlers.append(settle)
 
     def commit(self, origin: Origin, plan: Callable[[Draft], T]) -> T:
         """Run a plan inside the writer and return its result once it is durable and visible.
 
         Raises:
-            StorageFullError: the disk does not take writes now.
-            UnavailableError: the store is of a newer schema version.
-            Exception: whatever the plan raised; nothing of it was applied.
+            StorageFullError: the disk does not accept writes now.
+            UnavailableError: the store has a newer schema version.
+            Exception: the plan raised it; nothing of the plan was applied.
         """
         ticket = Ticket(origin, plan)
         self._group.submit(ticket)
         if ticket.error is not None:
             raise ticket.error
+        if ticket.sequence is not None:
+            for settle in self._settlers:
+                self._guard(settle, ticket.sequence)
         result: T = ticket.result
         return result
 
-    def adopt(self, origin: Origin, changes: list[Change], records: dict[str, Record]) -> None:
-        """Take a hand edit into journal and view; the caller holds `lock`.
+    def attempt(self, origin: Origin, plan: Callable[[Draft], T]) -> T:
+        """Run a plan on the current view and return its result; nothing is stored."""
+        return plan(Draft(self.view, self.options.limits, origin.right))
+
+    def adopt(
+        self,
+        origin: Origin,
+        changes: list[Change],
+        records: dict[str, Record],
+        outdated: tuple[Change, ...] = (),
+    ) -> None:
+        """Apply a hand edit to journal and view; the caller holds `lock`.
+
+        `outdated` is what its file has of entries that keep our version.
 
         Raises:
-            OSError: the journal does not take it; what was added and changed is visible all the
-                same, no write is possible until the journal takes it again.
+            OSError: the journal does not accept it; additions and changes are visible anyway, and
+                no write is possible until the journal accepts writes again.
         """
         sequence = self.view.sequence + 1
         builder = ViewBuilder(self.view)
@@ -113,17 +137,18 @@ class Writer:
         for change in changes:
             if isinstance(change, Remove):
                 builder.remove(change.id)
-        record = JournalRecord(sequence, Operation.ADOPT, _change_set(origin, tuple(changes)))
+        change_set = msgspec.structs.replace(_change_set(origin, tuple(changes)), outdated=outdated)
+        record = JournalRecord(sequence, Operation.ADOPT, change_set)
         try:
             self._append(encode_record(record))
         except OSError:
-            # A removal waits: without its record the last version would never be archived.
+            # Removals wait: without a journal record the last version would never be archived.
             self.view = without_removals
             raise
         self._publish(builder.view(sequence), [record])
 
     def replay(self, records: list[JournalRecord], after: int) -> dict[str, bytes | None]:
-        """Apply journal records at start; return how hand edits among them moved the base."""
+        """Apply journal records at start; return how hand edits among them changed the base."""
         builder = ViewBuilder(self.view)
         moved: dict[str, bytes | None] = {}
         sequence = max(self.view.sequence, after)
@@ -136,13 +161,16 @@ class Writer:
                 self.pending[change.id] = None
                 if record.operation is Operation.ADOPT:
                     moved[change.id] = line
+            for change in record.change_set.outdated:
+                self.pending[change.id] = None
+                moved[change.id] = change.line if isinstance(change, Put) else None
         self.view = builder.view(sequence)
         self.uncut = list(records)
         self._note_pending()
         return moved
 
     def snapshot(self) -> Snapshot:
-        """Take what the next fold brings into the file."""
+        """Return the input of a fold and clear the pending entries."""
         with self.lock:
             taken = Snapshot(self.view, self.pending, list(self.uncut), self._journal.size)
             self.pending = {}
@@ -150,13 +178,13 @@ class Writer:
             return taken
 
     def give_back(self, snapshot: Snapshot) -> None:
-        """Undo a snapshot whose fold did not come to pass."""
+        """Make the entries of a snapshot pending again after its fold failed."""
         with self.lock:
             self.pending = {**snapshot.pending, **self.pending}
             self._note_pending()
 
     def cut(self, snapshot: Snapshot) -> None:
-        """Drop the journal records that the fold brought into the file.
+        """Drop the journal records that the fold wrote into the file.
 
         Raises:
             OSError: they are still there.
@@ -169,17 +197,17 @@ class Writer:
             self._note_pending()
 
     def set_pending(self, pending: dict[str, None]) -> None:
-        """Say which entries differ from the file; the caller holds `lock`."""
+        """Set which entries differ from the file; the caller holds `lock`."""
         self.pending = pending
         self._note_pending()
 
     def freeze(self, reason: QmsError | None) -> None:
-        """Refuse every write for `reason`, or none any more."""
+        """Refuse every write with `reason`; None allows writes again."""
         if not self._is_closed:
             self._frozen = reason
 
     def refuse(self, error: OSError) -> None:
-        """Turn read-only because of what the disk said."""
+        """Turn read-only because of a disk error."""
         if self._refusal is None:
             log.error("store read-only", extra={"project": self.view.project, "reason": str(error)})
         self._tried_at = time.monotonic()
@@ -191,7 +219,7 @@ class Writer:
         )
 
     def recover(self) -> bool:
-        """Try to leave read-only mode; True when writes are taken."""
+        """Try to leave read-only mode; True when writes are possible."""
         if self._refusal is None:
             return True
         with self.lock:
@@ -208,7 +236,7 @@ class Writer:
         return True
 
     def close(self) -> None:
-        """Refuse what comes and close the journal."""
+        """Refuse all further writes and close the journal."""
         with self.lock:
             self.freeze(UnavailableError(f"store {self.view.project} is closed"))
             self._is_closed = True
@@ -237,7 +265,7 @@ class Writer:
         view = self.view
         written: list[JournalRecord] = []
         for ticket in group:
-            draft = Draft(view, self.options.limits)
+            draft = Draft(view, self.options.limits, ticket.origin.right)
             try:
                 ticket.result = ticket.plan(draft)
             except BaseException as error:  # noqa: BLE001 - handed to the caller who waits for it
@@ -245,6 +273,7 @@ class Writer:
                 continue
             if draft.changes:
                 view = draft.finish()
+                ticket.sequence = view.sequence
                 change_set = _change_set(ticket.origin, tuple(draft.changes))
                 written.append(JournalRecord(view.sequence, Operation.COMMIT, change_set))
         return view, written
@@ -270,12 +299,12 @@ class Writer:
         self.view = view
         for record in written:
             for listener in self._listeners:
-                self._tell(listener, record)
+                self._guard(listener, record.sequence, record.change_set)
 
-    def _tell(self, listener: Listener, record: JournalRecord) -> None:
-        # The change is durable and visible: whatever a listener raises, it is no answer to it.
+    def _guard(self, told: Callable[..., None], *given: object) -> None:
+        # The change is durable and visible: a failing listener must not fail the write.
         try:
-            listener(record.sequence, record.change_set)
+            told(*given)
         except (KeyboardInterrupt, SystemExit):
             raise
         except BaseException as error:  # a panic of a native library is no Exception
@@ -283,7 +312,7 @@ class Writer:
             self.deaf = type(error).__name__
 
     def _refused(self) -> QmsError:
-        """Return the refusal as an error of its own: each caller's traceback goes into it."""
+        """Return a new copy of the refusal: each caller's traceback is stored in its own."""
         refusal = self.refusal
         assert refusal is not None
         return type(refusal)(refusal.message, **refusal.details)
@@ -313,7 +342,7 @@ def apply(builder: ViewBuilder, change: Change, sequence: int) -> bytes | None:
 
 
 def _order(builder: ViewBuilder, record: JournalRecord, change: Change) -> int:
-    """Return the order of an entry after a journaled change: being used makes none newer."""
+    """Return the order of an entry after a journaled change: a touch does not make it newer."""
     before = builder.records.get(change.id)
     is_touched = record.change_set.command == TOUCH and before is not None
     return before.order if before is not None and is_touched else record.sequence

@@ -1,1 +1,1 @@
-"""Log setup and metric definitions."""
+"""Log setup, the audit log, metric definitions and time series."""

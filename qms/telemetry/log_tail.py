@@ -1,4 +1,4 @@
-"""The end of the log file, read back: its latest lines, redacted once more."""
+"""Reads the latest lines of the log file, and redacts them again."""
 
 import logging
 from collections import deque
@@ -8,13 +8,15 @@ from typing import Any
 
 import msgspec
 
+from qms.disk.regular_files import regular_reader
+from qms.memory.errors import UNDECODABLE
 from qms.telemetry.logs import clean
 
 Fields = dict[str, Any]
-"""A line of the log by its names."""
+"""The fields of a log line by name."""
 
 TAIL_BYTES = 4 * 1024 * 1024
-"""No more of each file is read."""
+"""At most this much of each file is read."""
 
 
 def tail(
@@ -25,23 +27,23 @@ def tail(
     text: str | None = None,
     takes: Callable[[Fields], bool] = lambda _fields: True,
 ) -> list[Fields]:
-    """Return the latest lines from `level` on that hold `text`, if `takes` says so, in order."""
+    """Return the latest lines of at least `level` that contain `text` and that `takes` accepts."""
     least = logging.getLevelNamesMapping()[level.upper()]
     found: deque[Fields] = deque(maxlen=size)
-    # What was set aside last comes first: a file that has just begun would show nothing.
+    # The previous file comes first: a file that was just started would show nothing.
     for file in (path.with_name(f"{path.name}.1"), path):
         for line in _last_lines(file):
             fields = _fields(line)
             if not fields or _number(fields) < least or not takes(fields):
                 continue
-            if text is None or _holds(line, text):
+            if text is None or _contains(line, text):
                 found.append(fields)
     return list(found)
 
 
 def _last_lines(path: Path) -> list[str]:
     try:
-        with path.open("rb") as file:
+        with regular_reader(path) as file:
             start = max(0, file.seek(0, 2) - TAIL_BYTES)
             file.seek(start)
             lines = file.read(TAIL_BYTES).decode("utf-8", "replace").split("\n")
@@ -53,7 +55,7 @@ def _last_lines(path: Path) -> list[str]:
 def _fields(line: str) -> Fields | None:
     try:
         return msgspec.json.decode(line, type=Fields)
-    except msgspec.DecodeError:
+    except UNDECODABLE:
         return None
 
 
@@ -61,5 +63,5 @@ def _number(fields: Fields) -> int:
     return logging.getLevelNamesMapping().get(str(fields.get("level")).upper(), 0)
 
 
-def _holds(line: str, text: str) -> bool:
+def _contains(line: str, text: str) -> bool:
     return text.casefold() in line.casefold()

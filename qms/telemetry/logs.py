@@ -1,28 +1,32 @@
-"""Log format, redaction and the rolling log file; nothing else in the house configures logging.
+"""Log format, redaction and the rolling log file; no other module configures logging.
 
-Every text that reaches a handler here has lost its API keys and carries no character that could
-move a terminal's cursor, forge a second line or reverse the reading order.
+Every text that reaches a handler here is redacted of API keys, and has no character that could move
+a terminal's cursor, forge a second line or reverse the reading order.
 """
 
 import json
 import logging
 import logging.handlers
 import math
+import os
 import re
 import sys
 import traceback
 from collections.abc import Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
+from io import TextIOWrapper
 from pathlib import Path
 from typing import Any, TextIO
 
 import msgspec
 
-from qms.telemetry.escapes import escape
+from qms.disk.permissions import Rights, make_folder
+from qms.disk.regular_files import open_regular, regular_reader
+from qms.text.escapes import escape
 
 LOG_PLACE = Path("logs") / "qms.log"
-"""Where the rolling file is, from the root on."""
+"""The rolling file, relative to the root."""
 
 MAX_FIELD_CHARS = 4096
 """A longer field or message is cut: a log line is for reading."""
@@ -48,13 +52,14 @@ _STANDARD_ATTRIBUTES = frozenset(vars(logging.makeLogRecord({}))) | {
 
 
 class LogOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """Where logs go and how much of them is kept."""
+    """Where logs go and how much is kept."""
 
     level: str = "info"
     file: Path | None = None
     max_bytes: int = 20 * 1024 * 1024
     max_days: int = 30
     keep: int = 5
+    rights: Rights = Rights()
 
 
 class ConsoleFormatter(logging.Formatter):
@@ -80,25 +85,25 @@ class JsonFormatter(logging.Formatter):
 
 
 class _LossReport:
-    """Says once, on standard error, that records are lost.
+    """Reports once, on standard error, that records are lost.
 
-    The standard library's own report prints the record's arguments, which were not redacted.
+    The report of the standard library prints the record's arguments, which are not redacted.
     """
 
     def __init__(self, target: str) -> None:
         self._target = target
-        self._said = False
+        self._is_reported = False
 
     def lost(self) -> None:
-        if self._said or sys.stderr is None:
+        if self._is_reported or sys.stderr is None:
             return
-        self._said = True
+        self._is_reported = True
         kind = sys.exc_info()[0]
         reason = kind.__name__ if kind else "unknown"
         sys.stderr.write(f"log records for {self._target} are lost: {reason}\n")
 
     def kept(self) -> None:
-        self._said = False
+        self._is_reported = False
 
 
 class _Console(logging.StreamHandler[TextIO]):
@@ -114,15 +119,16 @@ class _Console(logging.StreamHandler[TextIO]):
 
 
 class _RollingFile(logging.handlers.RotatingFileHandler):
-    """Writes JSON lines to a file that is set aside when it is full or old.
+    """Writes JSON lines to a file that rolls over when it is full or old.
 
-    What was set aside is removed when there is too much of it, or when all of it is too old.
+    Older files are removed when there are too many, or when everything in one is too old.
     """
 
     def __init__(self, path: Path, options: "LogOptions") -> None:
         self._loss = _LossReport("the log file")
         self._max_age_s = options.max_days * _DAY_S
         self._began: float | None = None
+        self._file_mode = options.rights.file_mode
         super().__init__(
             path,
             maxBytes=options.max_bytes,
@@ -136,6 +142,11 @@ class _RollingFile(logging.handlers.RotatingFileHandler):
         super().flush()
         self._loss.kept()
 
+    def _open(self) -> TextIOWrapper:
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
+        descriptor = open_regular(Path(self.baseFilename), flags, self._file_mode)
+        return open(descriptor, "a", encoding=self.encoding)  # noqa: PTH123 - of a descriptor
+
     def shouldRollover(self, record: logging.LogRecord) -> bool:  # noqa: N802 - inherited
         if self._began is None:
             self._began = _first_moment(Path(self.baseFilename)) or record.created
@@ -147,7 +158,7 @@ class _RollingFile(logging.handlers.RotatingFileHandler):
         try:
             super().doRollover()
         except PermissionError:
-            # Windows, while somebody reads the file: it grows on until they are done.
+            # Windows, while another process reads the file: it grows until the reader closes it.
             return
         self._began = None
 
@@ -165,7 +176,7 @@ class _RollingFile(logging.handlers.RotatingFileHandler):
 def _first_moment(path: Path) -> float | None:
     """Return when the first line of a log file was written."""
     try:
-        with path.open(encoding="utf-8") as file:
+        with regular_reader(path) as file:
             fields = json.loads(file.readline(MAX_FIELD_CHARS))
         return datetime.fromisoformat(fields["time"]).timestamp()
     except (OSError, ValueError, KeyError, TypeError):
@@ -175,24 +186,24 @@ def _first_moment(path: Path) -> float | None:
 _installed: list[logging.Handler] = []
 
 CHATTY = ("mcp", "sse_starlette", "faiss")
-"""Libraries that log each session with its id, or how they were loaded: only trouble is wanted."""
+"""Libraries that log every session with its id, or how they load: only warnings are logged."""
 
 
 def configure(options: LogOptions, stream: TextIO | None = None) -> None:
     """Send every log record to `stream` and to the rolling file, in place of an earlier setup.
 
-    Without a stream, standard error is used where there is one: a Windows service has none.
+    Without a stream, standard error is used if there is one: a Windows service has none.
 
     Raises:
         ValueError: the level is unknown.
-        OSError: the folder of the log file cannot be made.
+        OSError: the folder of the log file cannot be created.
     """
     level = _level_number(options.level)
     handlers: list[logging.Handler] = []
     if (console := stream or sys.stderr) is not None:
         handlers.append(_Console(console))
     if options.file is not None:
-        options.file.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(options.file.parent, options.rights)
         handlers.append(_RollingFile(options.file, options))
     reset()
     root = logging.getLogger()
@@ -205,7 +216,7 @@ def configure(options: LogOptions, stream: TextIO | None = None) -> None:
 
 
 def set_level(level: str) -> None:
-    """Change what is logged from now on.
+    """Change the log level.
 
     Raises:
         ValueError: the level is unknown.
@@ -250,7 +261,7 @@ def _fields(record: logging.LogRecord) -> dict[str, Any]:
 
 
 def _plain(value: Any, depth: int = 0) -> Any:
-    """Return a value that JSON can hold and that is safe to print."""
+    """Return a value that JSON can encode and that is safe to print."""
     if value is None or isinstance(value, bool | int):
         return value
     if isinstance(value, float):

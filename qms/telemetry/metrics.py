@@ -1,8 +1,8 @@
 """Every metric of the server, declared once; `docs/metrics.md` explains them.
 
-Labels come from closed sets only: nothing that a caller sends becomes one. No counter names a
-project, since whoever reads the metrics may not be allowed to know that project's figures; what
-belongs to one store is collected at the moment of reading, for the stores open to the reader.
+Labels come from closed sets only: nothing that a caller sends becomes a label. No counter has a
+project label, because the reader of the metrics may not be allowed to see that project. Figures of
+a store are collected at each scrape, for the stores that are open to the reader.
 """
 
 from prometheus_client import (
@@ -13,7 +13,7 @@ from prometheus_client import (
     disable_created_metrics,
 )
 
-# A time beside every counter would double the page.
+# A creation time for every counter would double the page.
 disable_created_metrics()  # type: ignore[no-untyped-call]  # it carries no types
 
 REGISTRY = CollectorRegistry()
@@ -24,31 +24,31 @@ _SIZES = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
 
 REQUESTS = Counter(
     "qms_mcp_requests",
-    "Commands answered, by door (mcp, api, admin), command and outcome (ok or the error's code)",
+    "Commands answered, by door (mcp, api, admin), command and outcome (ok or the error code)",
     ("door", "command", "outcome"),
     registry=REGISTRY,
 )
 REQUEST_SECONDS = Histogram(
     "qms_mcp_request_duration_seconds",
-    "Time from the decoded request to its answer, by door and command",
+    "Time from the decoded request to its response, by door and command",
     ("door", "command"),
     buckets=_SHORT,
     registry=REGISTRY,
 )
 COMMANDS_RUNNING = Gauge(
     "qms_queue_commands",
-    "Commands that run or wait for a thread now",
+    "Commands that are running or waiting for a thread",
     registry=REGISTRY,
 )
 LOOP_LAG_SECONDS = Histogram(
     "qms_event_loop_lag_seconds",
-    "By how much a timer of the event loop came late",
+    "Delay of a timer of the event loop",
     buckets=_SHORT,
     registry=REGISTRY,
 )
 JOURNAL_GROUP = Histogram(
     "qms_journal_group_records",
-    "Writes that shared one sync of a journal",
+    "Writes per sync of a journal (group commit)",
     buckets=_SIZES,
     registry=REGISTRY,
 )
@@ -65,30 +65,30 @@ JOURNAL_BYTES = Counter(
 )
 FOLD_SECONDS = Histogram(
     "qms_fold_duration_seconds",
-    "Time to bring a journal into entries.jsonl, by outcome",
+    "Time to fold a journal into entries.jsonl, by outcome",
     ("outcome",),
     buckets=_LONG,
     registry=REGISTRY,
 )
 RELOAD_SECONDS = Histogram(
     "qms_reload_duration_seconds",
-    "Time to take in an entries.jsonl that was edited by hand",
+    "Time to reload an entries.jsonl that was edited by hand",
     buckets=_LONG,
     registry=REGISTRY,
 )
 RELOADED_ENTRIES = Counter(
     "qms_reload_entries",
-    "Entries added, changed and removed by hand, and conflicts with the server's own writes",
+    "Entries added, changed and removed by hand, and conflicts with writes of the server",
     ("change",),
     registry=REGISTRY,
 )
 EMBEDDED_ENTRIES = Counter(
     "qms_embedding_entries",
-    "Entries that were given their vectors",
+    "Entries embedded",
     registry=REGISTRY,
 )
 EMBEDDING_SECONDS = Counter(
     "qms_embedding_seconds",
-    "Time spent giving entries their vectors",
+    "Time spent embedding entries",
     registry=REGISTRY,
 )

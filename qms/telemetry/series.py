@@ -1,4 +1,4 @@
-"""An hour of the server's figures for charts, sampled from its metrics every few seconds."""
+"""Time series for charts: one hour of metrics, sampled every 5 s."""
 
 import threading
 from collections import deque
@@ -10,14 +10,18 @@ import msgspec
 from qms.telemetry import metrics
 
 SAMPLE_S = 5.0
-"""How far the moments of the series lie apart."""
+"""The interval between two samples."""
 
 KEPT_MOMENTS = 720
-"""An hour of them."""
+"""One hour of samples."""
+
+KEPT_RECALLS = 200
+RECALLED_IDS = 5
+"""The number of ids that a recall keeps: the best ones."""
 
 
 class StoreFigures(msgspec.Struct, frozen=True, rename="camel"):
-    """One store at a moment."""
+    """The figures of one store in a sample."""
 
     entries: int
     embedding_backlog: int
@@ -25,41 +29,53 @@ class StoreFigures(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class Moment(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """The server at a moment, and what it did since the moment before."""
+    """One sample: the state of the server, and its requests since the sample before."""
 
     at_utc: datetime
     requests: int
     failures: int
     mean_ms: float
     p95_ms: float
-    """At most: the upper bound of the histogram's bucket."""
+    """An upper bound: that of the histogram's bucket."""
     memory_bytes: int
     cpu_percent: float
-    """Of one core: two busy cores are 200."""
+    """Percent of one core: two busy cores are 200."""
     stores: dict[str, StoreFigures]
 
 
+class Recall(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """Entries that a search or recall returned, and to whom; kept in memory alone."""
+
+    at_utc: datetime
+    project: str
+    user: str
+    agent_id: str | None
+    command: str
+    ids: tuple[str, ...]
+
+
 class _Totals(msgspec.Struct, frozen=True):
-    """What the metrics have counted since the start."""
+    """The totals of the metrics since the start."""
 
     requests: float
     failures: float
     seconds: float
     buckets: dict[float, float]
-    """Requests that took at most so many seconds, by the bound."""
+    """The number of requests that took at most the bound, by the bound in seconds."""
 
 
 class Series:
-    """The moments that were sampled; any thread may call any method."""
+    """The samples of the last hour; any thread may call any method."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._moments: deque[Moment] = deque(maxlen=KEPT_MOMENTS)
+        self._recalls: deque[Recall] = deque(maxlen=KEPT_RECALLS)
         self._before = _totals()
         self._process: _Process | None = None
 
     def sample(self, at_utc: datetime, stores: Mapping[str, StoreFigures]) -> None:
-        """Keep the present moment."""
+        """Take a sample now."""
         now = _totals()
         if self._process is None:
             self._process = _Process()
@@ -80,23 +96,31 @@ class Series:
                 )
             )
 
+    def note_recall(self, recall: Recall) -> None:
+        """Keep a recall; the oldest goes when there are too many."""
+        self._recalls.append(recall)
+
+    def recalls(self) -> list[Recall]:
+        """Return the recalls that are kept, the newest first."""
+        return list(self._recalls)[::-1]
+
     def moments(self) -> list[Moment]:
-        """Return the moments of the last hour, the oldest first."""
+        """Return the samples of the last hour, oldest first."""
         with self._lock:
             return list(self._moments)
 
 
 class _Process:
-    """What this process uses of the machine."""
+    """The memory and CPU use of this process."""
 
     def __init__(self) -> None:
-        import psutil  # when somebody samples, not whenever the module is read
+        import psutil  # at the first sample, not at import
 
         self._process = psutil.Process()
         self._process.cpu_percent(None)
 
     def figures(self) -> tuple[int, float]:
-        """Return the resident bytes, and the percentage of a core since the last call."""
+        """Return the resident bytes, and the percent of a core since the last call."""
         return self._process.memory_info().rss, self._process.cpu_percent(None)
 
 
@@ -116,7 +140,7 @@ def _totals() -> _Totals:
 
 
 def _percentile(before: _Totals, now: _Totals, share: float) -> float:
-    """Return the bound below which that share of the requests between two moments stayed."""
+    """Return the bucket bound below which this share of the requests between two samples is."""
     counts = {
         bound: count - before.buckets.get(bound, 0.0)
         for bound, count in sorted(now.buckets.items())

@@ -1,9 +1,9 @@
-// The only module that speaks with the server.
+// Calls the server; no other module does.
 
 const MCP_REVISION = "2026-07-28";
 const MCP_META = "io.modelcontextprotocol/";
 
-/** What the server, or the way to it, says went wrong. */
+/** An error answer of the server, or a failed connection. */
 export class ApiError extends Error {
     constructor(status, { code, message, details }) {
         super(message);
@@ -24,7 +24,7 @@ for (const sign of ["pointerdown", "keydown", "wheel", "touchmove"]) {
     }, { capture: true, passive: true });
 }
 
-/** Ask for something that no person asked for: unless somebody is at the page, it does not keep the session alive. */
+/** Run `action`, a request of a timer: without user input since the last one it does not extend the session. */
 export function ask(action) {
     isUnattended = !wasTouched;
     wasTouched = false;
@@ -35,7 +35,7 @@ export function ask(action) {
     }
 }
 
-/** Take the token that every change of this session carries. */
+/** Set the CSRF token that every change of this session carries. */
 export function carryToken(token) {
     csrfToken = token;
 }
@@ -50,7 +50,7 @@ export function command(project, name, request = {}) {
     return send("POST", `/api/v1/${encodeURIComponent(project)}/${name}`, { body: request });
 }
 
-/** Call a route of the administration and return its answer. */
+/** Call an administration route and return its answer. */
 export function admin(method, path, { query, body } = {}) {
     return send(method, `/admin/${path}${queryText(query)}`, { body });
 }
@@ -60,7 +60,7 @@ export function publicDocument(path) {
     return send("GET", path, {});
 }
 
-/** Ask a project over MCP as a client with this key does: without the session, which is not valid there. */
+/** Call a project over MCP with a key, like a client; the session is not valid there. */
 export async function askAsClient(project, key, method) {
     const meta = { [`${MCP_META}protocolVersion`]: MCP_REVISION, [`${MCP_META}clientCapabilities`]: {} };
     const response = await reach(`/mcp/${encodeURIComponent(project)}`, {
@@ -85,7 +85,7 @@ export async function askAsClient(project, key, method) {
     return answer.result;
 }
 
-/** Return a path of several parts, each of which may hold any character. */
+/** Return a path of several parts, each one URL-encoded. */
 export function pathOf(...parts) {
     return parts.map(encodeURIComponent).join("/");
 }
@@ -120,7 +120,7 @@ async function reach(address, options) {
     } catch {
         throw new ApiError(0, {
             code: "unreachable",
-            message: "The server does not answer. Check that it runs, then try again.",
+            message: "Cannot reach the server. Check that it is running, then try again.",
         });
     }
 }

@@ -1,15 +1,15 @@
-// When backups are due, in words: the usual cadences and the cron expressions that they are.
+// Backup schedules: the common cron expressions and their names.
 
-/** The cadences that a person picks from; any other is written by hand. */
+/** The schedules that a dialog offers; any other cron expression can be typed. */
 export const CADENCES = [
-    ["0 3 * * *", "Every night at 3"],
-    ["0 */6 * * *", "Every six hours"],
+    ["0 3 * * *", "Daily at 03:00"],
+    ["0 */6 * * *", "Every 6 hours"],
     ["0 * * * *", "Every hour"],
-    ["0 3 * * 0", "Every Sunday at 3"],
-    ["", "Never by the clock"],
+    ["0 3 * * 0", "Sundays at 03:00"],
+    ["", "Off"],
 ];
 
-/** Return a cadence in words. */
+/** Return the name of a schedule. */
 export function inWords(cadence) {
-    return CADENCES.find(([cron]) => cron === cadence)?.[1] ?? `By the cron expression ${cadence}`;
+    return CADENCES.find(([cron]) => cron === cadence)?.[1] ?? `Cron: ${cadence}`;
 }

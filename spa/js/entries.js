@@ -1,8 +1,8 @@
-// What is done to entries, whichever page it is done from.
+// Operations on entries that several pages use.
 
 import * as api from "./api.js";
 import { projectOf } from "./formatting.js";
-import { complain, say } from "./parts/toasts.js";
+import { complain, endOffers, say } from "./parts/toasts.js";
 
 let schema = null;
 
@@ -20,34 +20,37 @@ export function getEntry(project, id) {
     return api.command(project, "getEntry", { id });
 }
 
-/** Change some fields; what the caller has seen is `ifVersion`. */
+/** Change some fields; fails if the entry is no longer at `ifVersion`. */
 export function patchEntry(id, patch, ifVersion) {
+    endOffers(id);
     return api.command(projectOf(id), "patchEntry", { id, patch, ifVersion });
 }
 
-/** Move an entry to the archive and offer the way back. */
+/** Move an entry to the archive and offer to undo it. */
 export async function removeEntry(entry, { version, force, onChange }) {
     const project = projectOf(entry.id);
     await api.command(project, "deleteEntry", { id: entry.id, ifVersion: version, force });
     onChange();
-    say(`“${shortened(entry.title)}” went to the archive.`, {
+    say(`“${shortened(entry.title)}” moved to the archive.`, {
         label: "Undo",
+        id: entry.id,
         run: () => restore(project, entry.id, onChange),
     });
 }
 
-/** Bring an archived entry back: its last version, or the one archived then. */
+/** Restore an archived entry: its last version, or the one archived at `archivedUtc`. */
 export async function restore(project, id, onChange, archivedUtc) {
+    endOffers(id);
     try {
         await api.command(project, "restoreEntry", { id, archivedUtc });
-        say("It is back.");
+        say("Restored.");
         onChange();
     } catch (error) {
         complain(error);
     }
 }
 
-/** Return an entry as the beginning of another one. */
+/** Return the draft of a copy of an entry. */
 export function copyOf(entry) {
     const { id, timestamps, version, curationTier, pinned, isPermanent, ttlUtc, embedding, ...rest } = entry;
     return { ...rest, title: `${entry.title} (copy)` };

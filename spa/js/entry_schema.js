@@ -1,6 +1,10 @@
-// What the server's JSON Schema says of entries, made into fields of a form and into checks.
+// Form fields and validation of entries, from the server's JSON Schema.
 
-/** Long texts: these fields get room for several lines. */
+import { count, words as named } from "./formatting.js";
+
+const words = (name) => named(name).toLowerCase();
+
+/** Fields with long texts: they get a multi-line input. */
 const LONG = new Set([
     "text", "statement", "content", "summary", "snippet", "decision", "justification", "rationale",
     "context", "explanation", "impact",
@@ -55,7 +59,18 @@ export function faultsOf(schema, entry) {
     return faults;
 }
 
-/** Return the path of a field as the server spells it, `relations[0].type`, as a list of keys. */
+/** Return what the server says about a field, a limit in words: `At most 50 tags; this has 60.` */
+export function limitInWords({ message, details: { field, maximum } }) {
+    const over = message.match(/(\d+)( bytes)?( are| is)? over the limit (\w+) of /);
+    if (over && maximum !== undefined) {
+        const unit = over[2] ? "bytes, about as many letters" : words(over[4]);
+        return `At most ${count(maximum)} ${unit}; this has ${count(Number(over[1]))}.`;
+    }
+    const said = message.startsWith(`${field}: `) ? message.slice(field.length + 2) : message;
+    return said.charAt(0).toUpperCase() + said.slice(1);
+}
+
+/** Return a field path of the server, such as `relations[0].type`, as a list of keys. */
 export function pathOfField(field) {
     return field.split(/[.[\]]+/).filter(Boolean);
 }

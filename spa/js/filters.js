@@ -1,6 +1,6 @@
-// The filters of a list: from the address to the server's words, and back.
+// The filters of a list: from the URL query to the `filter` of a request.
 
-/** Every filter that the address can hold, and how it is said to the server. */
+/** Every filter of the URL query, and its field in a request. */
 const TO_SERVER = {
     kind: (value) => ({ kinds: value.split(",") }),
     tier: (value) => ({ tiers: value.split(",") }),
@@ -17,13 +17,13 @@ const TO_SERVER = {
 
 export const FILTERS = Object.keys(TO_SERVER);
 
-/** Return the `filter` of a request for the values in the address; undefined when there is none. */
+/** Return the `filter` of a request for a URL query; undefined when there is none. */
 export function filterOf(query) {
     const parts = FILTERS.filter((name) => query[name]).map((name) => TO_SERVER[name](query[name]));
     return parts.length ? Object.assign({}, ...parts) : undefined;
 }
 
-/** Return the address's values without any filter. */
+/** Return the URL query without its filters. */
 export function withoutFilters(query) {
     return Object.fromEntries(Object.keys(query).map((name) => [name, FILTERS.includes(name) ? "" : query[name]]));
 }

@@ -1,10 +1,10 @@
-// Before anything is drawn: the theme, so that a dark page never flashes white.
+// Sets the theme before the first paint, so that a dark page does not flash white.
 (() => {
     let chosen = "system";
     try {
         chosen = localStorage.getItem("qms.theme") || chosen;
     } catch {
-        // Storage may be switched off; the system's theme is then what there is.
+        // Storage may be disabled: use the system theme.
     }
     const isDark = chosen === "dark"
         || (chosen === "system" && matchMedia("(prefers-color-scheme: dark)").matches);

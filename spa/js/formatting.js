@@ -1,4 +1,4 @@
-// Numbers, sizes and moments as a person reads them, in the zone of the browser.
+// Formats numbers, sizes and times, in the time zone of the browser.
 
 const MINUTE_S = 60;
 const HOUR_S = 60 * MINUTE_S;
@@ -18,6 +18,20 @@ export function plural(number, one, many = `${one}s`) {
     return `${count(number)} ${number === 1 ? one : many}`;
 }
 
+/** Return the part of a list that a page shows: `51–100 of 1,234, page 2 of 25`, as far as it is known. */
+export function rangeOf({ number, shown, size, total }) {
+    if (!number) {
+        return total === undefined ? "" : `${count(total)} in total`;
+    }
+    const from = (number - 1) * size + 1;
+    const range = shown ? `${count(from)}–${count(from + shown - 1)}` : "";
+    if (total === undefined) {
+        return `${range}, page ${count(number)}`;
+    }
+    const last = Math.max(number, Math.ceil(total / size));
+    return `${range} of ${count(total)}${last > 1 ? `, page ${count(number)} of ${count(last)}` : ""}`;
+}
+
 /** Return a size in bytes with a unit. */
 export function size(bytes) {
     let value = bytes;
@@ -29,7 +43,7 @@ export function size(bytes) {
     return `${unit === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)} ${SIZES[unit]}`;
 }
 
-/** Return how long ago a moment was, or its date when that is long ago. */
+/** Return a relative time such as "5 minutes ago", or the date if it is more than 30 days away. */
 export function ago(utc, now = new Date()) {
     if (!utc) {
         return "never";
@@ -48,7 +62,7 @@ export function ago(utc, now = new Date()) {
     return words.format(Math.round(seconds / length), unit);
 }
 
-/** Return a moment with date, time and zone. */
+/** Return date, time and time zone. */
 export function moment(utc) {
     return new Date(utc).toLocaleString(undefined, {
         year: "numeric", month: "short", day: "numeric",
@@ -56,7 +70,7 @@ export function moment(utc) {
     });
 }
 
-/** Return a moment as `<input type="datetime-local">` holds it. */
+/** Return a time as the value of an `<input type="datetime-local">`. */
 export function toLocalInput(utc) {
     if (!utc) {
         return "";
@@ -69,12 +83,12 @@ export function toLocalInput(utc) {
     return shifted.toISOString().slice(0, 19);
 }
 
-/** Return the moment that such an input holds, in UTC. */
+/** Return the value of such an input as UTC. */
 export function fromLocalInput(text) {
     return text ? new Date(text).toISOString() : null;
 }
 
-/** Return `codeSnippet` as `Code snippet`, and `dueUtc` as `Due`: a person sees moments in their own zone. */
+/** Return `codeSnippet` as `Code snippet`, and `dueUtc` as `Due`: times are shown in the local time zone. */
 export function words(name) {
     const spaced = name.replace(/Utc$/, "").replace(/([a-z0-9])([A-Z])/g, "$1 $2").toLowerCase();
     return spaced.charAt(0).toUpperCase() + spaced.slice(1);
@@ -91,7 +105,7 @@ export function projectOf(id) {
     return id.slice(0, Math.max(id.indexOf(":"), 0));
 }
 
-/** Return a snippet's pieces, those between `**` marked. */
+/** Split a snippet into pieces; those between `**` are marked. */
 export function markedPieces(snippet) {
     return snippet.split("**").map((text, at) => ({ text, isMarked: at % 2 === 1 }))
         .filter(({ text }) => text !== "");

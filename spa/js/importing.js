@@ -1,9 +1,9 @@
-// A file on its way into a project: read by the server, stored batch by batch, counted.
+// Splits an import into batches and sums up its report.
 
-/** So many entries, or characters of JSON, go into one request. */
+/** The largest batch, in entries and in characters of JSON. */
 const BATCH_ENTRIES = 200;
 const BATCH_CHARACTERS = 1_000_000;
-/** So many faults are listed; the others are counted. */
+/** The number of faults that are listed; the rest is only counted. */
 const LISTED_FAULTS = 200;
 
 const ENDINGS = { jsonl: "jsonl", ndjson: "jsonl", json: "json", md: "markdown", markdown: "markdown", csv: "csv" };
@@ -34,18 +34,20 @@ export function* batchesOf(items) {
 
 /** Return an empty report. */
 export function emptyReport() {
-    return { found: 0, stored: 0, replaced: 0, known: 0, refused: 0, faults: [] };
+    return { found: 0, stored: 0, replaced: 0, known: 0, refused: 0, faults: [], notes: [] };
 }
 
-/** Return a report with a fault more. */
+/** Return a report with one more fault. */
 export function withFault(report, place, message) {
     const faults = report.faults.length < LISTED_FAULTS ? [...report.faults, { place, message }] : report.faults;
     return { ...report, refused: report.refused + 1, faults };
 }
 
-/** Return a report with what `bulkImport` answered to a batch. */
-export function withAnswer(report, batch, { imported, updated, skipped, errors }) {
+/** Return a report with the answer of `bulkImport` to a batch added. */
+export function withAnswer(report, batch, { imported, updated, skipped, errors, warnings = [] }) {
     const known = report.known + skipped - errors.length;
-    const counted = { ...report, stored: report.stored + imported, replaced: report.replaced + updated, known };
+    const said = warnings.map(({ index, message }) => ({ place: batch[index]?.place ?? "", message }));
+    const notes = [...report.notes, ...said].slice(0, LISTED_FAULTS);
+    const counted = { ...report, stored: report.stored + imported, replaced: report.replaced + updated, known, notes };
     return errors.reduce((sum, { index, message }) => withFault(sum, batch[index].place, message), counted);
 }

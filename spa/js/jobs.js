@@ -1,8 +1,8 @@
-// Backups that were ordered, and how far they are.
+// States of backup jobs.
 
 const UNDER_WAY = ["queued", "running"];
 
-/** Say whether a job is still to be waited for. */
+/** Return whether a job is queued or running. */
 export function isUnderWay({ state }) {
     return UNDER_WAY.includes(state);
 }

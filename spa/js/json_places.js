@@ -1,6 +1,6 @@
-// Where in a JSON text a value stands, so that a fault can be shown at its field.
+// Finds the position of a value in a JSON text, so that a fault is shown at its field.
 
-/** Return `{ from, to }` of the value at `path`, or of the deepest part of the path that is there. */
+/** Return `{ from, to }` of the value at `path`, or of the deepest part of the path that exists. */
 export function placeOf(text, path) {
     const places = placesOf(text);
     for (let length = path.length; length >= 0; length -= 1) {
@@ -12,7 +12,7 @@ export function placeOf(text, path) {
     return { from: 0, to: text.length };
 }
 
-/** Return the place of every value of a valid JSON text, by its path. */
+/** Return the position of every value of a valid JSON text, by its path. */
 function placesOf(text) {
     const places = new Map();
     let at = 0;
@@ -63,13 +63,13 @@ function placesOf(text) {
     return places;
 }
 
-/** Return `{ value }` of a JSON text, or `{ fault: { from, to, message } }` where it breaks off. */
+/** Parse JSON: return `{ value }`, or `{ fault: { from, to, message } }` at the position of the error. */
 export function parseJson(text) {
     try {
         return { value: JSON.parse(text) };
     } catch (error) {
         const found = /position (\d+)/.exec(error.message);
         const from = Math.min(found ? Number(found[1]) : text.length, text.length);
-        return { fault: { from, to: Math.min(from + 1, text.length), message: `This is not JSON: ${error.message}` } };
+        return { fault: { from, to: Math.min(from + 1, text.length), message: `Invalid JSON: ${error.message}` } };
     }
 }

@@ -1,8 +1,8 @@
-// Keys that act without a field: registered by whoever is on screen, listed by the help.
+// Keyboard shortcuts: components register them while they are on screen, the help lists them.
 
 import { signal, useLayoutEffect, useRef } from "./view.js";
 
-/** What the keys help shows: groups of `[key, what it does]`. */
+/** The registered shortcuts, for the help: groups of `[key, what it does]`. */
 export const shown = signal([]);
 
 const handlers = [];
@@ -24,11 +24,11 @@ addEventListener("keydown", (event) => {
     }
 });
 
-/** Have keys act while a component is on screen: `{ key: { does, run } }`. */
+/** Register shortcuts while a component is on screen: `{ key: { does, run } }`. */
 export function useKeys(title, keys) {
     const current = useRef(keys);
     current.current = keys;
-    // Before the page is painted: whoever sees it may press a key at once.
+    // Before the paint: a key may be pressed as soon as the page is visible.
     useLayoutEffect(() => {
         handlers.push(current);
         const group = {

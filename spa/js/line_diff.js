@@ -1,4 +1,4 @@
-// Two texts line by line: what was taken away, what was added, what stayed.
+// Compares two texts line by line.
 
 const MOST_LINES = 2000;
 
@@ -24,7 +24,7 @@ export function diffLines(before, after) {
     return lines;
 }
 
-/** Return the lines of a unified diff as the server writes it. */
+/** Parse a unified diff of the server into such lines. */
 export function parseUnified(text) {
     return text.split("\n").filter((line) => line !== "" && !/^(---|\+\+\+) /.test(line)).map((line) => ({
         mark: "+-".includes(line[0]) ? line[0] : " ",

@@ -1,4 +1,4 @@
-// What a page shows of the server: being fetched, there, or refused.
+// Hooks that load data from the server.
 
 import { ask } from "./api.js";
 import { useCallback, useEffect, useRef, useState } from "./view.js";
@@ -30,7 +30,7 @@ export function useLoaded(load, inputs) {
     return { ...state, reload: run };
 }
 
-/** Call `action` every so many seconds while the page is looked at; what it asks for it has to ask for at once. */
+/** Call `action` every `seconds` while the page is visible; `action` must send its requests synchronously. */
 export function useEvery(seconds, action) {
     const current = useRef(action);
     current.current = action;

@@ -1,4 +1,4 @@
-// Starts the page: theme, session, address, and the page that the address names.
+// Starts the page: theme, session, routing, and the page of the URL.
 
 import { publicDocument } from "./api.js";
 import { useLoaded } from "./loading.js";
@@ -49,7 +49,7 @@ function Lazy({ load, project }) {
     return html`<${Loaded} from=${page}>${(Component) => html`<${Component} project=${project} />`}</${Loaded}>`;
 }
 
-/** Say why a page is not there; some browsers do not ask twice for a part that they once did not get. */
+/** Report why a page could not be loaded; some browsers cache a failed import, so a click reloads the page. */
 async function whenLost() {
     await publicDocument("/health");
     if (navigator.userActivation?.isActive) {
@@ -59,14 +59,14 @@ async function whenLost() {
 }
 
 function NoPage({ isElsewhere }) {
-    const title = isElsewhere ? "There is no such project for you" : "There is no such page for you";
-    const why = isElsewhere ? "It may be closed to you, or gone." : "It may need a higher tier than yours.";
+    const title = isElsewhere ? "Project not found" : "Page not found";
+    const why = isElsewhere ? "It does not exist, or you have no access." : "It may need a higher tier than yours.";
     return html`<${Empty} icon="question-circle" title=${title}>
         <p>${why} <a href=${hrefOf("overview")}>Go to the overview</a></p>
     </${Empty}>`;
 }
 
-/** Return the project that is looked at: the address's, else the last one, else the first. */
+/** Return the project to show: that of the URL, else the last one, else the first. */
 function projectOf(slug) {
     const open = projects.value.map((one) => one.slug);
     const last = read();
@@ -85,7 +85,7 @@ function remember(project) {
     try {
         localStorage.setItem(LAST_PROJECT, project);
     } catch {
-        // The first project is then shown at the next visit.
+        // Storage is disabled: the next visit shows the first project.
     }
 }
 
@@ -93,7 +93,7 @@ async function start() {
     startTheme();
     const token = setupTokenOf(location.hash);
     if (token) {
-        // Used up in a moment, and no business of the browser's history.
+        // The token works once; keep it out of the browser history.
         history.replaceState(null, "", location.pathname);
     }
     startRouting();

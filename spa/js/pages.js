@@ -1,4 +1,4 @@
-// The pages: what the menu shows to whom, and what is loaded when one is opened.
+// The pages of the menu: their titles, the tier that each needs, and how each is loaded.
 
 import { hrefOf } from "./router.js";
 
@@ -15,9 +15,11 @@ const backups = () => import("./pages/backups.js").then((page) => page.Backups);
 const graph = () => import("./pages/graph.js").then((page) => page.Graph);
 const disputes = () => import("./pages/disputes.js").then((page) => page.Disputes);
 const transfer = () => import("./pages/transfer.js").then((page) => page.Transfer);
+const activity = () => import("./pages/activity.js").then((page) => page.Activity);
+const apiConsole = () => import("./pages/api_console.js").then((page) => page.ApiConsole);
 const help = () => import("./pages/help.js").then((page) => page.Help);
 
-/** Every page; `least` is the tier in the project, `isAdmin` says the server's own admin. */
+/** Every page; `least` is the minimum tier in the project, `isAdmin` requires a server admin. */
 export const PAGES = [
     { name: "overview", title: "Overview", icon: "speedometer2", load: overview },
     {
@@ -35,6 +37,7 @@ export const PAGES = [
         name: "transfer", title: "Import and export", icon: "arrow-left-right", load: transfer,
         group: "Memories", least: "reader",
     },
+    { name: "activity", title: "Activity", icon: "graph-up", load: activity, group: "Server", isAdmin: true },
     { name: "projects", title: "Projects", icon: "folder2-open", load: projects, group: "Server" },
     { name: "users", title: "Users and keys", icon: "people", load: users, group: "Server", isAdmin: true },
     { name: "backups", title: "Backups", icon: "hdd-stack", load: backups, group: "Server", isAdmin: true },
@@ -47,15 +50,16 @@ export const PAGES = [
         group: "Server", isAdmin: true,
     },
     { name: "logs", title: "Logs and audit", icon: "terminal", load: logs, group: "Server", isAdmin: true },
+    { name: "api", title: "API console", icon: "braces", load: apiConsole, group: "Learn", least: "reader" },
     { name: "help", title: "Help", icon: "question-circle", load: help, group: "Learn" },
 ];
 
-/** Return the pages that somebody with this tier, in the server and in the project, may open. */
+/** Return the pages that the user may open, by server tier and tier in the project. */
 export function pagesFor({ isAdmin, may }) {
     return PAGES.filter((page) => (page.isAdmin ? isAdmin : !page.least || may(page.least)));
 }
 
-/** Return where a page of the menu leads, for the project that is looked at. */
+/** Return the link of a menu page for a project. */
 export function hrefOfPage(page, project) {
     return hrefOf(page.name, page.least ? [project] : []);
 }

@@ -1,4 +1,4 @@
-// What is wrong, in a person's words, and where it is put right.
+// Titles of problems, and the page where each is fixed.
 
 import { hrefOf } from "./router.js";
 
@@ -7,45 +7,49 @@ const TITLES = {
     notJson: BAD_LINE,
     notObject: BAD_LINE,
     badEncoding: "A line is not UTF-8 text",
-    badNumber: "A line holds a number that is none",
+    badNumber: "A line contains an invalid number",
     tooDeep: "A line is nested too deeply",
     tooLong: "A line is too long",
-    duplicateKey: "A line names a field twice",
-    unknownKind: "A line has a kind that is not known",
+    duplicateKey: "A line has a field twice",
+    unknownKind: "A line has an unknown kind",
     foreignProject: "A line belongs to another project",
-    invalidEntry: "A line is no valid entry",
-    duplicateId: "The same id stands twice",
-    held: "A large deletion waits for you",
-    conflict: "Two edits met",
+    invalidEntry: "A line is not a valid entry",
+    duplicateId: "Two lines have the same id",
+    held: "A large deletion is on hold",
+    conflict: "Conflicting edits",
     configuration: "The configuration file has an error",
     embedder: "The embedding model is not in use",
     reranker: "The reranker is not in use",
-    backups: "Backups cannot be made",
+    backups: "Backups fail",
     storeUnavailable: "A store could not be opened",
     readOnly: "A store is read-only",
     newerSchema: "A store was written by a newer version",
     fileFailure: "A file cannot be read or written",
+    unfitFile: "A file cannot be opened",
+    rootRights: "Other accounts can read the files",
     journalDamaged: "The journal was damaged",
-    saveKeptAside: "A save was kept aside",
+    damagedFile: "A file of the server was damaged",
+    saveKeptAside: "A saved file was set aside",
+    olderBuffer: "A save came from an older buffer",
 };
 const IN_THE_CONFIGURATION = ["configuration", "embedder", "reranker"];
 
-/** Return what a problem is called. */
+/** Return the title of a problem. */
 export function titleOf(problem) {
     return TITLES[problem.code] ?? problem.code.replace(/([a-z])([A-Z])/g, "$1 $2").toLowerCase();
 }
 
-/** Return why, without the line, where that is told beside it. */
+/** Return the reason without its line number, which is shown beside it. */
 export function reasonOf({ line, reason }) {
     return line && reason.startsWith(`line ${line}: `) ? reason.slice(`line ${line}: `.length) : reason;
 }
 
-/** Say whether a problem is a line that can be corrected in its place. */
+/** Return whether a problem is a line that can be edited in place. */
 export function isLine(problem) {
-    return Boolean(problem.project && problem.line);
+    return Boolean(problem.project && problem.line && problem.code !== "damagedFile");
 }
 
-/** Return where a problem is put right: `{ page, href, label }`. */
+/** Return where a problem is fixed: `{ page, href, label }`. */
 export function fixOf(problem) {
     if (IN_THE_CONFIGURATION.includes(problem.code)) {
         return { page: "configuration", href: hrefOf("configuration"), label: "Open the configuration" };
@@ -56,5 +60,5 @@ export function fixOf(problem) {
     const { project, line } = problem;
     return isLine(problem)
         ? { page: "problems", href: hrefOf("problems", [], { project, line }), label: "Fix the line" }
-        : { page: "problems", href: hrefOf("problems", [], { project }), label: "Look at it" };
+        : { page: "problems", href: hrefOf("problems", [], { project }), label: "Show details" };
 }

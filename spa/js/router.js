@@ -1,9 +1,9 @@
-// The address is the state: what follows `#` names the page, its subject, and its filters.
+// Routing: the URL fragment is the state, with page, path and filters.
 
 import { giveUp, hasUnsaved, wouldLose } from "./unsaved.js";
 import { signal } from "./view.js";
 
-/** Return the place that a fragment names: `#/entries/projA?q=x` → page, path, query. */
+/** Parse a fragment: `#/entries/projA?q=x` → page, path, query. */
 export function parsePlace(fragment) {
     const [path, query] = split(fragment.replace(/^#/, ""), "?");
     const parts = path.split("/").filter(Boolean).map(decode);
@@ -14,7 +14,7 @@ export function parsePlace(fragment) {
     };
 }
 
-/** Return the fragment of a place; empty values of the query are left out. */
+/** Return a fragment; empty values of the query are left out. */
 export function hrefOf(page, path = [], query = {}) {
     const given = Object.entries(query).filter(([, value]) => value != null && value !== "");
     const parts = [page, ...path].map(encodeURIComponent).join("/");
@@ -26,14 +26,14 @@ export function setupTokenOf(fragment) {
     return fragment.startsWith("#setup=") ? decode(fragment.slice("#setup=".length)) : null;
 }
 
-/** The place that is shown now. */
+/** The current page, path and query. */
 export const place = signal(parsePlace(""));
-/** Where somebody wants to go while something is not saved, as a fragment, or null. */
+/** The fragment of a navigation that waits because of unsaved input, or null. */
 export const wanted = signal(null);
 
 let shown = "";
 
-/** Follow the address from now on. */
+/** Start to follow the URL. */
 export function startRouting() {
     addEventListener("hashchange", () => {
         if (hasUnsaved() && location.hash !== shown) {
@@ -47,13 +47,13 @@ export function startRouting() {
     show(location.hash);
 }
 
-/** Leave what is not saved and go where somebody wanted to. */
+/** Discard unsaved input and continue the navigation that waits. */
 export function leave() {
     giveUp();
     location.hash = wanted.peek();
 }
 
-/** Go to a place; with `replace` the one before is not kept for the way back. */
+/** Navigate; with `replace` the current page is not kept in the history. */
 export function go(page, path, query, { replace = false } = {}) {
     const href = hrefOf(page, path, query);
     if (hasUnsaved() && href !== shown) {
@@ -66,7 +66,7 @@ export function go(page, path, query, { replace = false } = {}) {
     }
 }
 
-/** Change some values of the query of the present place. */
+/** Change some values of the current query. */
 export function setQuery(changes, options) {
     const { page, path, query } = place.peek();
     go(page, path, { ...query, ...changes }, options);

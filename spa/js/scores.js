@@ -1,14 +1,25 @@
-// Why a result stands where it stands: the stages of a search as a person reads them.
+// Explains the score of a search result.
 
 const NAMES = {
-    text: "Words", vector: "Meaning", graph: "Relations", textContext: "Words nearby",
-    vectorContext: "Meaning nearby", speaker: "Speaker", fused: "Together", rerank: "Reranker",
-    relevance: "Relevance", recency: "Recent", priority: "Priority", confidence: "Confidence",
-    curation: "Trust", retention: "Lifespan", usage: "Used often", pinned: "Pinned", score: "Score",
+    text: "Keyword", vector: "Meaning", graph: "Relations", textContext: "Keyword in context",
+    vectorContext: "Meaning in context", speaker: "Speaker", fused: "Fused", rerank: "Reranker",
+    relevance: "Relevance", recency: "Recency", priority: "Priority", confidence: "Confidence",
+    curation: "Trust", retention: "Retention", usage: "Usage", pinned: "Pinned", score: "Score",
 };
 const FOUND_BY = ["text", "vector", "graph", "textContext", "vectorContext", "rerank"];
 
-/** Return `{ found, parts, total }`: what found the entry, and what its score adds up from. */
+/** Results with less than this part of the best relevance are folded away. */
+const WEAK = 0.25;
+
+/** Return `{ strong, weak }`: the results above and below the relevance line; an exact match is always above it. */
+export function splitByRelevance(results) {
+    const relevance = ({ scores }) => scores?.relevance ?? 1;
+    const line = WEAK * Math.max(0, ...results.map(relevance));
+    const isStrong = (result) => Boolean(result.provenance?.exact) || relevance(result) >= line;
+    return { strong: results.filter(isStrong), weak: results.filter((result) => !isStrong(result)) };
+}
+
+/** Return `{ found, parts, total }`: the stages that found the entry, and the parts of its score. */
 export function explain(result) {
     const stages = result.explanation?.stages ?? [];
     const named = (stage) => ({ ...stage, name: NAMES[stage.stage] ?? stage.stage });

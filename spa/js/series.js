@@ -1,4 +1,4 @@
-// The figures of the last hour, as charts take them.
+// Converts the metrics of the last hour into chart columns.
 
 /** Return the columns of the charts: requests per second, and milliseconds. */
 export function columnsOf({ items, intervalSeconds }) {
@@ -6,7 +6,7 @@ export function columnsOf({ items, intervalSeconds }) {
     const rate = (number) => number / intervalSeconds;
     return {
         requests: [at, items.map((one) => rate(one.requests)), items.map((one) => rate(one.failures))],
-        // A moment without requests took no time; a line at zero would claim it was quick.
+        // No requests, no latency: a line at zero would mean fast answers.
         latency: [
             at,
             items.map((one) => (one.requests ? one.p95Ms : null)),

@@ -1,17 +1,18 @@
-// The only holder of the session: who is signed in, and what that person may do.
+// Holds the session: the signed-in user, its tier and its projects.
 
 import * as api from "./api.js";
 import { isAtLeast } from "./tiers.js";
 import { forgetUnless, giveUp, keepFor, wouldLose } from "./unsaved.js";
 import { computed, signal } from "./view.js";
+import { clearToasts } from "./parts/toasts.js";
 
 const SIGNED_IN = "qms.signedIn";
 
-/** Whether the page still has to find out who is signed in. */
+/** Whether the page has not checked yet who is signed in. */
 export const isStarting = signal(true);
-/** Who is signed in, as the server told it, or null. */
+/** The session as the server returned it, or null. */
 export const session = signal(null);
-/** Why somebody has to sign in again, if that is so. */
+/** Why the user has to sign in again, if so. */
 export const farewell = signal("");
 
 export const isAdmin = computed(() => session.value?.tier === "admin");
@@ -20,13 +21,13 @@ export const projects = computed(() => session.value?.projects ?? []);
 api.whenSessionEnds(() => {
     if (session.value) {
         keepFor(session.value.user);
-        farewell.value = "Your session has ended. Sign in again to go on where you were."
-            + (wouldLose() ? " What you typed is kept for you until this tab is closed." : "");
+        farewell.value = "Your session has ended. Sign in again to continue."
+            + (wouldLose() ? " Your unsaved input is kept until you close this tab." : "");
     }
     forget();
 });
 
-/** Find out who is signed in: by the setup link in the address, or by the browser's cookie. */
+/** Restore the session from the setup link of the URL, or from the cookie. */
 export async function resume(setupToken) {
     try {
         if (setupToken) {
@@ -42,13 +43,13 @@ export async function resume(setupToken) {
     }
 }
 
-/** Begin a session with `{ key }` or `{ setup }`. */
+/** Sign in with `{ key }` or `{ setup }`. */
 export async function signIn(credentials) {
     accept(await api.admin("POST", "session", { body: credentials }));
     farewell.value = "";
 }
 
-/** End the session here and on the server, and give up what is not saved. */
+/** Sign out here and on the server, and discard unsaved input. */
 export async function signOut() {
     giveUp();
     try {
@@ -61,7 +62,7 @@ export async function signOut() {
     forget();
 }
 
-/** Take over what changed in projects and permissions since the sign-in. */
+/** Reload projects and permissions. */
 export async function refresh() {
     accept(await api.admin("GET", "session"));
 }
@@ -71,7 +72,7 @@ export function tierIn(project) {
     return projects.value.find((one) => one.slug === project)?.tier ?? "none";
 }
 
-/** Say whether the session's user has this tier or more in a project. */
+/** Return whether the user has at least this tier in a project. */
 export function mayIn(project, least) {
     return isAtLeast(tierIn(project), least);
 }
@@ -84,12 +85,13 @@ function accept(answer) {
 }
 
 function forget() {
+    clearToasts();
     api.carryToken(null);
     session.value = null;
     remember(false);
 }
 
-// The cookie cannot be seen from here: without this note every visitor's first request would fail.
+// Scripts cannot read the cookie: without this mark the first request of every visitor would fail.
 function remembers() {
     try {
         return localStorage.getItem(SIGNED_IN) !== null;
@@ -106,6 +108,6 @@ function remember(isSignedIn) {
             localStorage.removeItem(SIGNED_IN);
         }
     } catch {
-        // Storage is switched off: the server is asked at every start instead.
+        // Storage is disabled: the server is asked at every start instead.
     }
 }

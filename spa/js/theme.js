@@ -1,4 +1,4 @@
-// Light, dark, or whatever the system shows.
+// The theme: light, dark, or that of the system.
 
 import { effect, signal } from "./view.js";
 
@@ -18,18 +18,18 @@ export function choose(name) {
     try {
         localStorage.setItem(KEY, name);
     } catch {
-        // It then lasts until the page is left.
+        // Storage is disabled: it lasts until the page is closed.
     }
 }
 
-/** Dress the page, now and whenever the choice or the system changes. */
+/** Apply the theme, now and whenever the choice or the system changes. */
 export function startTheme() {
-    const dress = () => {
+    const apply = () => {
         isDark.value = theme.value === "dark" || (theme.value === "system" && systemIsDark.matches);
         document.documentElement.dataset.bsTheme = isDark.value ? "dark" : "light";
     };
-    systemIsDark.addEventListener("change", dress);
-    effect(dress);
+    systemIsDark.addEventListener("change", apply);
+    effect(apply);
 }
 
 function read() {

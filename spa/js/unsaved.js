@@ -1,28 +1,28 @@
-// What was typed and is not saved: the page is not left over it without a question. When the session ends it is kept in
-// the memory of this tab, for the same user alone.
+// Unsaved input: leaving the page asks first. When the session ends, the input is kept in this tab's memory, for the
+// same user only.
 
 import { useLayoutEffect, useRef, useState } from "./view.js";
 
 const held = new Set();
 let kept = null;
 
-/** Say whether something on screen is not saved. */
+/** Return whether the page has unsaved input. */
 export function hasUnsaved() {
     return held.size > 0;
 }
 
-/** Say whether something typed would be gone with this tab. */
+/** Return whether closing this tab would lose input. */
 export function wouldLose() {
     return hasUnsaved() || kept !== null;
 }
 
-/** Give up everything that is not saved. */
+/** Discard all unsaved input. */
 export function giveUp() {
     held.clear();
     kept = null;
 }
 
-/** Keep what this user has typed over the end of the session. */
+/** Keep the input of this user after the end of the session. */
 export function keepFor(user) {
     const drafts = [...held].filter(({ name }) => name).map(({ name, value }) => [name, value]);
     if (drafts.length > 0) {
@@ -30,21 +30,21 @@ export function keepFor(user) {
     }
 }
 
-/** Forget what was kept unless it is this user's. */
+/** Discard the kept input unless it is this user's. */
 export function forgetUnless(user) {
     if (kept?.user !== user) {
         kept = null;
     }
 }
 
-/** Return what was kept under a name when the session ended, once; null when nothing was. */
+/** Return the input kept under a name when the session ended, once; null if there is none. */
 export function useKept(name) {
     return useState(() => take(name))[0];
 }
 
 /**
- * Hold the page while `isUnsaved`; return what lets go of it, for whoever saved it or gave it up.
- * With a `name`, `value` outlives the end of the session.
+ * Mark the page as unsaved while `isUnsaved`; return a function that removes the mark after saving or cancelling.
+ * With a `name`, `value` is kept after the end of the session.
  */
 export function useUnsaved(isUnsaved, name, value) {
     const mark = useRef({}).current;

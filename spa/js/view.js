@@ -1,2 +1,2 @@
-// What components are made with: the one place that names the version of Preact.
+// Re-exports Preact: the only module that names its version.
 export * from "../vendor/preact-11.2.0.js";

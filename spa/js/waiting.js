@@ -1,16 +1,16 @@
-// What waits for somebody, counted for the menu.
+// Counts of the menu: entries to review, and problems.
 
 import * as api from "./api.js";
 import { isAdmin, mayIn } from "./session.js";
 import { signal } from "./view.js";
 
-/** How many things wait, by the name of the page where they are dealt with. */
+/** The counts by page name. */
 export const waiting = signal({});
 
 let turn = 0;
 let last = { project: null, review: 0, counted: null, seen: null };
 
-/** Count anew; what cannot be counted now is not shown. */
+/** Update the counts; one that cannot be fetched is not shown. */
 export async function countWaiting(project) {
     if (!project) {
         return;
@@ -22,13 +22,13 @@ export async function countWaiting(project) {
     ].map((one) => Promise.resolve(one).catch(() => null)));
     if (mine === turn) {
         const seen = sequenceOf(health, project);
-        // What is written while both are asked for is counted the next time.
+        // A write between the two requests is counted the next time.
         last = { project, review, seen, counted: last.project === project ? last.seen : null };
         show(health);
     }
 }
 
-/** Look again, as a page does by itself: entries are counted only when something was written since. */
+/** Update the counts from a timer: entries are counted again only after a write. */
 export async function lookAgain(project) {
     if (last.project !== project || last.review === null || last.seen !== last.counted) {
         countWaiting(project);
@@ -45,7 +45,7 @@ export async function lookAgain(project) {
     }
 }
 
-/** Return how many problems and conflicts a report of health names. */
+/** Return the number of problems and conflicts in a health report. */
 export function troublesOf({ problems, stores }) {
     return problems.length + stores.reduce((sum, store) => sum + store.conflicts, 0);
 }

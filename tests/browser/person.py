@@ -92,6 +92,11 @@ class Person:
         """Press a button."""
         self.page.get_by_role("button", name=name, exact=True).click()
 
+    def write(self, editor: Locator, text: str) -> None:
+        """Replace the text of a code editor, which reads a selection made by keys at once."""
+        editor.press("ControlOrMeta+a")
+        self.page.keyboard.insert_text(text)
+
     def heading(self, name: str) -> Locator:
         """Return the heading of a page."""
         return self.page.get_by_role("heading", name=name, level=1)

@@ -5,6 +5,7 @@ PLACES = {
     "Entries": "#/entries/projA",
     "Review": "#/review/projA",
     "Import and export": "#/transfer/projA",
+    "Activity": "#/activity",
     "Projects": "#/projects",
     "Users and keys": "#/users",
     "Problems": "#/problems",
@@ -14,5 +15,6 @@ PLACES = {
     "Backups": "#/backups",
     "Graph": "#/graph/projA",
     "Disputes": "#/disputes/projA",
+    "API console": "#/api/projA",
     "Help": "#/help",
 }

@@ -68,7 +68,7 @@ def test_no_panel_or_dialog_has_a_barrier(people: People, filled: Client, theme:
         person.page.get_by_role("tab", name=tab).click()
         assert violations(person) == [], tab
     person.search("curated")
-    person.rows().first.get_by_role("button", name="Why this").click()
+    person.rows().first.get_by_role("button", name="Explain").click()
     assert violations(person) == []
     person.open_entry(entry_id)
     person.press("Edit")
@@ -90,7 +90,7 @@ DIALOGS = [
         ["New project", "Edit projA", "Permissions projA", "Rename projA", "Remove projA"],
     ),
     ("#/users", ["New user", "Remove reader"]),
-    ("#/backups?project=projA", ["Restore to a moment", "Prune", "Change"]),
+    ("#/backups?project=projA", ["Restore to a point in time", "Prune", "Edit"]),
     ("#/archive/projA", ["Purge"]),
     ("#/disputes/projA?show=alike", []),
     ("#/logs?show=audit", []),
@@ -146,8 +146,8 @@ FURTHER_DIALOGS = [
     ("#/projects", ["Connect"]),
     ("#/users", ["New key", "Tier", "Projects", "Rotate", "Revoke"]),
     ("#/entries/projA?id=projA:second", ["Move", "Delete"]),
-    ("#/disputes/projA", ["This one holds"]),
-    ("#/disputes/projA?show=alike", ["Make one of both"]),
+    ("#/disputes/projA", ["This one is correct"]),
+    ("#/disputes/projA?show=alike", ["Merge"]),
     ("#/backups?project=projA", ["Restore"]),
     ("#/graph/projA?id=projA:second", []),
 ]
@@ -201,7 +201,7 @@ def test_no_message_in_the_way_of_work_has_a_barrier(
     person.page.keyboard.press("Escape")
     filled("patchEntry", id=entry_id, patch={"title": "Theirs"})
     person.press("Save")
-    person.reads("Somebody changed this entry")
+    person.reads("This entry was changed")
     assert violations(person) == [], "a conflict"
     person.context.clear_cookies()
     person.press("Save")

@@ -25,7 +25,7 @@ def test_what_was_deleted_is_listed_and_comes_back(people: People, store: Client
 
     rows.first.get_by_role("button").click()
 
-    curator.reads("It is back.")
+    curator.reads("Restored.")
     assert ids_of(store) == [entry_id]
 
 
@@ -59,11 +59,11 @@ def test_an_admin_lets_archived_versions_go_for_good(admin: Person, store: Clien
     admin.visit("Archive")
 
     admin.press("Purge")
-    admin.field("Older than days").fill("0")
-    expect(admin.dialog()).to_contain_text("would go")
+    admin.field("Older than (days)").fill("0")
+    expect(admin.dialog()).to_contain_text("will be deleted")
     admin.dialog().get_by_role("button", name="Purge").click()
 
-    admin.reads("Nothing here")
+    admin.reads("The archive is empty")
     assert store("archiveStats")["archived"] == 0
 
 
@@ -76,12 +76,12 @@ def test_the_history_shows_what_changed_and_goes_back(admin: Person, store: Clie
     versions = admin.page.get_by_role("list", name="Versions").get_by_role("listitem")
     expect(versions).to_have_count(2)
 
-    versions.first.get_by_role("button", name="What changed").click()
-    changed = admin.page.get_by_label("What changed", exact=True)
+    versions.first.get_by_role("button", name="Changes").click()
+    changed = admin.page.get_by_label("Changes", exact=True)
     expect(changed.locator(".removed").first).to_contain_text("opens at nine")
     expect(changed.locator(".added").first).to_contain_text("opens at ten")
     lacks_markup(admin)
-    admin.press("Go back to this")
+    admin.press("Restore")
 
-    admin.reads("That version is back")
+    admin.reads("Version restored")
     assert "opens at nine" in store("getEntry", id=entry_id)["entry"]["body"]["statement"]

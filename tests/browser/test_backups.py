@@ -48,15 +48,15 @@ def test_a_backup_is_made_verified_and_brought_back(admin: Person, store: Client
     later = remember(store, "Came later")
     store("deleteEntry", id=kept)
     rows(admin).first.get_by_role("button", name="Restore").click()
-    expect(admin.dialog()).to_contain_text("1 entry comes back")
-    leaving = admin.dialog().get_by_label("leaves, as it was not there yet")
+    expect(admin.dialog()).to_contain_text("1 entry will be restored")
+    leaving = admin.dialog().get_by_label("will be removed (did not exist yet)")
     expect(leaving).to_contain_text(later)
     leaving.locator("summary").click()
     expect(leaving.get_by_label(f"Changes of {later}")).to_contain_text('-   "title": "Came later"')
     assert ids_of(store) == [later]
     admin.dialog().get_by_role("button", name="Restore").click()
 
-    admin.reads("projA is as it was then")
+    admin.reads("projA restored")
     assert ids_of(store) == [kept]
 
 
@@ -68,9 +68,9 @@ def test_old_backups_are_taken_away_after_a_count(admin: Person, store: Client) 
     run_now(admin, "full", before + 2)
 
     admin.press("Prune")
-    admin.field("Keep so many").fill("1")
+    admin.field("Backups to keep").fill("1")
     said = admin.dialog().get_by_role("status")
-    expect(said).to_have_text(re.compile(r"^[1-9]\d* backups? would go"))
+    expect(said).to_have_text(re.compile(r"^[1-9]\d* backups? will be deleted"))
     gone = int(said.inner_text().split()[0])
     admin.dialog().get_by_role("button", name="Prune").click()
 
@@ -86,21 +86,21 @@ def test_a_project_goes_back_to_a_moment_after_a_look_at_the_difference(
     moment = store("getEntry", id=entry_id)["entry"]["timestamps"]["updatedUtc"]
     open_backups(admin)
     run_now(admin, "full", rows(admin).count() + 1)
-    admin.press("Restore to a moment")
-    admin.field("As it was at").fill("2001-01-01T00:00:00")
+    admin.press("Restore to a point in time")
+    admin.field("Time").fill("2001-01-01T00:00:00")
     admin.expects("status of 404")
     expect(admin.dialog().get_by_role("alert")).to_contain_text("no backup reaches back")
 
     store("patchEntry", id=entry_id, patch=changed)
     later = instant(moment) + timedelta(minutes=10)
-    admin.field("As it was at").fill(later.strftime("%Y-%m-%dT%H:%M:%S"))
-    expect(admin.dialog()).to_contain_text("Nothing would change.")
+    admin.field("Time").fill(later.strftime("%Y-%m-%dT%H:%M:%S"))
+    expect(admin.dialog()).to_contain_text("No changes.")
     expect(admin.dialog().get_by_role("button", name="Restore")).to_be_disabled()
     lacks_markup(admin)
     admin.page.keyboard.press("Escape")
 
     rows(admin).first.get_by_role("button", name="Restore").click()
-    becoming = admin.dialog().get_by_label("becomes what it was")
+    becoming = admin.dialog().get_by_label("will be reverted")
     becoming.locator("summary").click()
     expect(becoming.get_by_label(f"Changes of {entry_id}")).to_contain_text("- ")
     expect(becoming).to_contain_text(MARKUP)
@@ -109,18 +109,18 @@ def test_a_project_goes_back_to_a_moment_after_a_look_at_the_difference(
 
 def test_the_schedule_is_changed_in_words(admin: Person, server: ServerProcess) -> None:
     admin.open("#/backups")
-    admin.reads("Every night at 3")
+    admin.reads("Daily at 03:00")
 
-    admin.press("Change")
+    admin.press("Edit")
     admin.field("When").select_option("0 */6 * * *")
-    admin.field("Keep so many").fill("21")
+    admin.field("Backups to keep").fill("21")
     admin.dialog().get_by_role("button", name="Save").click()
 
-    admin.reads("Every six hours")
-    admin.reads("the last 21 backups")
+    admin.reads("Every 6 hours")
+    admin.reads("last 21 backups")
     text = (server.root / "QuickMemoryServer.toml").read_text(encoding="utf-8")
     assert "0 */6 * * *" in text
-    admin.press("Change")
+    admin.press("Edit")
     admin.field("When").select_option("other")
     admin.field("Cron expression").fill("whenever")
     admin.expects("status of 400")
@@ -128,4 +128,4 @@ def test_the_schedule_is_changed_in_words(admin: Person, server: ServerProcess) 
     expect(admin.dialog().get_by_role("alert")).to_be_visible()
     admin.field("Cron expression").fill("0 3 * * *")
     admin.dialog().get_by_role("button", name="Save").click()
-    admin.reads("Every night at 3")
+    admin.reads("Daily at 03:00")

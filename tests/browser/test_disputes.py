@@ -21,10 +21,10 @@ def test_a_curator_says_which_of_two_entries_holds(people: People, store: Client
     expect(side).to_contain_text("The port is 443")
     lacks_markup(curator)
 
-    side.get_by_role("button", name="This one holds").click()
-    curator.press("It holds")
+    side.get_by_role("button", name="This one is correct").click()
+    curator.press("Resolve")
 
-    curator.reads("Nothing contradicts anything")
+    curator.reads("No contradictions")
     relations = store("getEntry", id=new)["entry"]["relations"]
     assert {"supersedes", old} <= {value for one in relations for value in one.values()}
 
@@ -36,9 +36,9 @@ def test_two_entries_that_say_the_same_become_one(people: People, store: Client)
     curator.visit("Disputes")
     curator.page.get_by_role("tab", name="Duplicates").click()
 
-    curator.press("Make one of both")
-    curator.press("Make one")
+    curator.press("Merge")
+    curator.dialog().get_by_role("button", name="Merge").click()
 
-    curator.reads("No two entries are nearly the same")
+    curator.reads("No duplicates")
     assert len(ids_of(store)) == 1
     assert ids_of(store)[0] not in ids

@@ -17,8 +17,26 @@ PHONE = (360, 740)
 
 TRANSFER = "Import and export"
 MENUS = {
-    "reader": ["Overview", "Entries", "Graph", "Archive", TRANSFER, "Projects", "Help"],
-    "writer": ["Overview", "Entries", "Graph", "Archive", TRANSFER, "Projects", "Help"],
+    "reader": [
+        "Overview",
+        "Entries",
+        "Graph",
+        "Archive",
+        TRANSFER,
+        "Projects",
+        "API console",
+        "Help",
+    ],
+    "writer": [
+        "Overview",
+        "Entries",
+        "Graph",
+        "Archive",
+        TRANSFER,
+        "Projects",
+        "API console",
+        "Help",
+    ],
     "curator": [
         "Overview",
         "Entries",
@@ -28,6 +46,7 @@ MENUS = {
         "Archive",
         TRANSFER,
         "Projects",
+        "API console",
         "Help",
     ],
     "admin": [
@@ -38,12 +57,14 @@ MENUS = {
         "Graph",
         "Archive",
         TRANSFER,
+        "Activity",
         "Projects",
         "Users and keys",
         "Backups",
         "Problems",
         "Configuration",
         "Logs and audit",
+        "API console",
         "Help",
     ],
 }
@@ -100,7 +121,7 @@ def test_the_address_of_a_page_that_is_not_for_one_says_so(people: People) -> No
 
     person.open("#/review/projA")
 
-    person.reads("There is no such page for you")
+    person.reads("Page not found")
 
 
 @pytest.mark.parametrize("project", ["closed", "nonsense"])
@@ -111,7 +132,7 @@ def test_a_project_that_is_not_open_is_not_replaced_by_another_one(
 
     person.open(f"#/entries/{project}?q=secret")
 
-    person.reads("There is no such project for you")
+    person.reads("Project not found")
     assert person.page.url.endswith(f"#/entries/{project}?q=secret")
 
 
@@ -121,10 +142,10 @@ def test_a_page_that_did_not_come_is_asked_for_again(admin: Person) -> None:
         admin.page.route(lost, lambda route: route.abort())
 
     admin.page.get_by_role("link", name="Projects").click()
-    admin.reads("The server does not answer. Check that it runs, then try again.")
+    admin.reads("Cannot reach the server. Check that it is running, then try again.")
     for lost in ("**/pages/projects.js", "**/health"):
         admin.page.unroute(lost)
-    admin.press("Try again")
+    admin.press("Retry")
 
     expect(admin.heading("Projects")).to_be_visible()
 
@@ -153,7 +174,7 @@ def test_slash_searches_from_anywhere(admin: Person) -> None:
 def test_a_question_mark_shows_the_keys(admin: Person) -> None:
     admin.page.keyboard.press("?")
 
-    expect(admin.dialog().get_by_role("heading", name="Keys")).to_be_visible()
+    expect(admin.dialog().get_by_role("heading", name="Keyboard shortcuts")).to_be_visible()
     expect(admin.dialog()).to_contain_text("Search entries")
     admin.page.keyboard.press("Escape")
     expect(admin.dialog()).to_have_count(0)
@@ -194,3 +215,15 @@ def test_no_page_is_wider_than_a_telephone(people: People, store: Client, long_n
         expect(person.page.get_by_role("status", name="Loading")).to_have_count(0)
         assert person.page.evaluate("document.documentElement.scrollWidth") <= PHONE[0], title
         assert person.page.evaluate(CUT_OFF) == [], title
+
+
+def test_a_telephone_names_the_project_of_every_page_and_shows_no_keys(people: People) -> None:
+    person = people.signed_in(size=PHONE)
+
+    for title, place in PLACES.items():
+        person.open(place)
+        expect(person.heading(title)).to_be_visible()
+        if place.endswith("/projA"):
+            expect(person.page.get_by_role("banner")).to_contain_text("projA")
+        for hint in person.page.locator("kbd").all():
+            expect(hint).to_be_hidden()

@@ -46,7 +46,7 @@ def centre(store: Client) -> str:
 @pytest.mark.attack("56")
 def test_the_neighbourhood_is_drawn_and_filtered_by_relation(admin: Person, centre: str) -> None:
     admin.open_entry(centre)
-    admin.page.get_by_role("link", name="Graph of its neighbours").click()
+    admin.page.get_by_role("link", name="Show in graph").click()
     expect(admin.heading("Graph")).to_be_visible()
     expect(listed(admin)).to_have_count(3)
     expect(admin.page.locator(".graph canvas").first).to_be_visible()
@@ -98,8 +98,36 @@ def test_the_whole_project_is_drawn_and_narrowed_to_a_tag(admin: Person, centre:
     admin.visit("Graph")
     expect(listed(admin)).to_have_count(4)
 
-    admin.field("Only with the tag").fill("cited")
+    admin.field("Tag").fill("cited")
 
     expect(listed(admin)).to_have_count(2)
     expect(listed(admin).first).to_contain_text("Cited")
     expect(listed(admin).last).to_contain_text("The centre")
+
+
+def test_colours_of_kinds_are_explained(admin: Person, centre: str, store: Client) -> None:
+    remember(store, "To do", kind="task", body={"summary": "do it"})
+
+    admin.open("#/graph/projA")
+
+    legend = admin.page.get_by_role("group", name="Colours")
+    expect(legend.locator("span")).to_have_text(["Fact 4", "Task 1"])
+    tones = legend.locator("i").evaluate_all(
+        "marks => marks.map((mark) => getComputedStyle(mark).backgroundColor)"
+    )
+    assert len(set(tones)) == 2
+
+
+def test_the_first_view_of_many_entries_is_what_is_linked_most(
+    admin: Person, store: Client
+) -> None:
+    loose = [{"kind": "note", "title": f"Loose {n}", "body": f"text {n}"} for n in range(150)]
+    hub = remember(store, "Hub")
+    store("bulkImport", entries=loose)
+    for number in range(5):
+        remember(store, f"Spoke {number}", relations=[{"type": "ref", "targetId": hub}])
+
+    admin.open("#/graph/projA")
+
+    expect(listed(admin)).to_have_count(6)
+    expect(listed(admin).first).to_contain_text("Hub")

@@ -57,7 +57,7 @@ def test_everything_is_in_reach_of_the_keyboard(people: People, store: Client) -
     expect(person.heading("Review")).to_be_visible()  # the entry's heading is on both pages
     expect(page.get_by_role("heading", name="Seen by keyboard")).to_be_visible()
     keys.press("a")
-    person.reads("Nothing waits for review")
+    person.reads("Nothing to review")
 
     tab_to(page, "button", "Sign out")
     keys.press("Enter")

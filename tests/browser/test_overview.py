@@ -19,13 +19,13 @@ def test_the_state_of_the_stores_is_shown_with_the_last_backup(
     remember(store, "Counted")
     admin.open("#/backups?project=projA")
     admin.press("Run now")
-    admin.reads("1 backup ordered.")
+    admin.reads("1 backup started.")
     admin.visit("Overview")
 
     row = admin.page.get_by_role("region", name="Stores").get_by_role("row")
     expect(row.filter(has_text="projA")).to_contain_text("healthy")
     expect(admin.page.locator(".tile").filter(has_text="Last backup")).to_contain_text("just now")
-    admin.page.get_by_role("link", name="the next").click()
+    admin.page.get_by_role("link", name="next").click()
     expect(admin.heading("Backups")).to_be_visible()
 
 
@@ -36,10 +36,10 @@ def test_what_is_wrong_leads_to_where_it_is_put_right(admin: Person, server: Ser
         copies.write_text(json.dumps({"id": entry_id, "entry": {"id": entry_id}}) + "\n")
         try:
             admin.open("#/overview")
-            admin.reads("Two edits met")
+            admin.reads("Conflicting edits")
             problems = admin.page.get_by_role("link", name="Problems")
             expect(problems).to_contain_text("1 waiting")
-            admin.page.get_by_role("link", name="Look at it").click()
+            admin.page.get_by_role("link", name="Show details").click()
 
             expect(admin.heading("Problems")).to_be_visible()
             expect(admin.page).to_have_url(f"{admin.url}/#/problems?project=projB")
@@ -100,5 +100,20 @@ def test_a_reader_sees_the_stores_and_nothing_of_the_server(people: People) -> N
     reader = people.signed_in("reader")
 
     expect(reader.page.get_by_role("region", name="Stores")).to_contain_text("projA")
-    for text in ("Metrics", "Last backup", "Requests a second"):
+    for text in ("Metrics", "Last backup", "Requests per second"):
         expect(reader.page.get_by_text(text)).to_have_count(0)
+
+
+def test_a_chart_has_the_colour_of_failure_for_failures_alone(admin: Person) -> None:
+    legends = admin.page.locator(".chart-legend span")
+    expect(legends).to_have_text(["requests", "errors", "p95", "mean"])
+    bad = admin.page.locator("html").evaluate(
+        "root => getComputedStyle(root).getPropertyValue('--bad')"
+    )
+
+    marks = legends.locator("i").evaluate_all(
+        "marks => marks.map((mark) => getComputedStyle(mark).backgroundColor)"
+    )
+
+    red, green, blue = (int(bad.strip()[at : at + 2], 16) for at in (1, 3, 5))
+    assert [mark == f"rgb({red}, {green}, {blue})" for mark in marks] == [False, True, False, False]

@@ -24,7 +24,7 @@ def hand_edited(server: ServerProcess) -> Iterator[Client]:
         file = entries_file(server)
         good = [line for line in file.read_text("utf-8").splitlines() if line.startswith('{"')]
         file.write_text("".join(f"{line}\n" for line in good), encoding="utf-8")
-        client("reloadStore")
+        client.care("reloadStore")
         empty(client)
 
 
@@ -45,15 +45,15 @@ def test_a_bad_line_is_shown_with_its_text_and_goes_when_it_is_corrected(
     file = entries_file(server)
     good = file.read_text(encoding="utf-8")
     file.write_text(f"{good}not JSON {MARKUP}\n", encoding="utf-8")
-    hand_edited("reloadStore")
+    hand_edited.care("reloadStore")
 
     admin.visit("Problems")
     line = admin.page.get_by_label("Line 2", exact=True)
     expect(line).to_have_text(f"not JSON {MARKUP}")
     lacks_markup(admin)
     file.write_text(good, encoding="utf-8")
-    hand_edited("reloadStore")
-    admin.press("Look again")
+    hand_edited.care("reloadStore")
+    admin.press("Refresh")
 
     expect(line).to_have_count(0)
 
@@ -65,13 +65,13 @@ def test_a_large_deletion_is_taken_back_by_a_person(
         remember(hand_edited, f"Kept {number}")
     folded(server)
     entries_file(server).write_text("", encoding="utf-8")
-    hand_edited("reloadStore")
+    hand_edited.care("reloadStore")
 
     admin.visit("Problems")
-    admin.press("Bring the entries back")
-    admin.dialog().get_by_role("button", name="Bring back").click()
+    admin.press("Restore the entries")
+    admin.dialog().get_by_role("button", name="Restore").click()
 
-    admin.reads("The file is written again")
+    admin.reads("Entries restored")
     assert len(ids_of(hand_edited)) == ENTRIES
     eventually(lambda: len(entries_file(server).read_text("utf-8").splitlines()) == ENTRIES)
 
@@ -87,16 +87,16 @@ def test_a_conflict_copy_stands_beside_what_lives_until_it_is_dismissed(
 
     admin.visit("Problems")
     expect(admin.page.get_by_label("The copy of Opening hours")).to_contain_text("at nine")
-    expect(admin.page.get_by_label("What lives of Opening hours, compared")).to_contain_text(
+    expect(admin.page.get_by_label("Current entry Opening hours, compared")).to_contain_text(
         "Opening hours is so"
     )
     lacks_markup(admin)
     admin.press("Dismiss")
     admin.dialog().get_by_role("button", name="Dismiss", exact=True).click()
 
-    admin.reads("The copy went to the archive.")
+    admin.reads("The copy moved to the archive.")
     expect(admin.page.get_by_label("The copy of Opening hours")).to_have_count(0)
-    assert hand_edited("listConflicts")["items"] == []
+    assert hand_edited.care("listConflicts")["items"] == []
 
 
 @pytest.mark.attack("56")
@@ -109,13 +109,13 @@ def test_a_bad_line_is_fixed_in_its_place(
     bad = '{"kind":"fact","title":"Mended","body":{"statement":"half ' + MARKUP
     file = entries_file(server)
     file.write_text(f"{bad}\n{file.read_text(encoding='utf-8')}", encoding="utf-8")
-    hand_edited("reloadStore")
+    hand_edited.care("reloadStore")
     admin.open("#/problems?project=projB")
 
     admin.page.get_by_role("link", name="Fix line 1 of projB").click()
     editor = admin.page.get_by_role("textbox", name="Text of line 1")
     expect(editor).to_contain_text("half <img")
-    save = admin.dialog().get_by_role("button", name="Save the line")
+    save = admin.dialog().get_by_role("button", name="Save line")
     expect(save).to_be_disabled()
     editor.click()
     admin.page.keyboard.press("Control+End")
@@ -129,8 +129,8 @@ def test_a_bad_line_is_fixed_in_its_place(
     admin.page.keyboard.insert_text("}")
     save.click()
 
-    admin.reads("The line is an entry now.")
-    admin.reads("Everything is in order")
+    admin.reads("Line saved as an entry.")
+    admin.reads("No problems")
     lacks_markup(admin)
     first, second = map(json.loads, file.read_text(encoding="utf-8").splitlines())
     assert (first["title"], first["priority"], second["id"]) == ("Mended", 9, "projB:good")
@@ -144,14 +144,14 @@ def test_a_line_that_is_no_use_is_taken_out(
     file = entries_file(server)
     good = file.read_text(encoding="utf-8")
     file.write_text(f"{good}<<<<<<< mine\n", encoding="utf-8")
-    hand_edited("reloadStore")
+    hand_edited.care("reloadStore")
 
     admin.open("#/problems?project=projB&line=2")
     expect(admin.dialog().get_by_role("note")).to_be_visible()
-    admin.field("Take the line out instead").check()
-    admin.dialog().get_by_role("button", name="Take it out").click()
+    admin.field("Remove the line instead").check()
+    admin.dialog().get_by_role("button", name="Remove line").click()
 
-    admin.reads("The line is out of the file.")
+    admin.reads("Line removed.")
     assert file.read_text(encoding="utf-8") == good
 
 
@@ -165,9 +165,9 @@ def test_the_copy_of_a_conflict_takes_the_place_of_what_lives(
     copies.write_text(json.dumps(copy) + "\n", encoding="utf-8")
 
     admin.open("#/problems?project=projB")
-    admin.press("Take the copy")
-    admin.dialog().get_by_role("button", name="Take the copy").click()
+    admin.press("Use the copy")
+    admin.dialog().get_by_role("button", name="Use the copy").click()
 
-    admin.reads("The copy lives now.")
+    admin.reads("The copy is the current version now.")
     assert hand_edited("getEntry", id=entry_id)["entry"]["body"] == {"statement": "at nine"}
-    assert hand_edited("listConflicts")["items"] == []
+    assert hand_edited.care("listConflicts")["items"] == []

@@ -3,6 +3,7 @@
 import pytest
 from playwright.sync_api import Locator, expect
 
+from qms.config.settings import Toolset
 from tests.browser.conftest import People
 from tests.browser.person import Person
 from tests.browser.stores import lacks_markup
@@ -38,11 +39,11 @@ def test_a_project_is_made_changed_and_removed_with_its_name_typed(
     server.call("garden", "upsertEntry", entry={"kind": "note", "body": "roses"})
 
     admin.press("Edit garden")
-    admin.dialog().get_by_label("Private: only users who are listed in it").check()
-    admin.dialog().get_by_label("At most entries").fill("500")
-    admin.dialog().get_by_label("graph", exact=True).first.check()
+    admin.dialog().get_by_label("Private: only listed users have access").check()
+    admin.dialog().get_by_label("Maximum entries").fill("500")
+    admin.dialog().get_by_label("system", exact=True).first.check()
     admin.press("Save")
-    for text in ("private", "500 entries", "graph"):
+    for text in ("private", "500 entries", "system"):
         expect(card(admin, "The garden")).to_contain_text(text)
     admin.press("Remove garden")
     expect(admin.dialog().get_by_role("button", name="Remove project")).to_be_disabled()
@@ -72,16 +73,21 @@ def test_a_client_is_connected_with_a_snippet_and_a_live_test(admin: Person) -> 
     ):
         admin.dialog().get_by_label("Client", exact=True).select_option(client)
         expect(snippet).to_contain_text(sign)
-    admin.dialog().get_by_label("Way").select_option("bridge")
+    admin.dialog().get_by_label("Transport").select_option("bridge")
     expect(snippet).to_contain_text("QMS_KEY")
     admin.field("Key for this client").fill("qms_wrong")
-    admin.press("Test the connection")
-    expect(admin.dialog().get_by_role("alert")).to_contain_text("No user has this key")
-    admin.press("Make a key")
+    admin.press("Test connection")
+    expect(admin.dialog().get_by_role("alert")).to_contain_text("Invalid API key")
+    admin.press("Create a key")
     expect(admin.field("Key for this client")).not_to_have_value("qms_wrong")
-    admin.press("Test the connection")
+    admin.press("Test connection")
 
-    admin.reads("It works: the server offers")
+    admin.reads("Connected: ")
+    admin.press("Copy snippet")
+    admin.open("#/users")
+    agent = admin.page.get_by_role("region", name="windsurf", exact=True)
+    expect(agent).to_contain_text("writer")
+    expect(agent.get_by_role("button", name="Revoke")).to_have_count(1)
 
 
 def test_a_dialog_begins_at_its_first_field_and_says_what_was_copied(admin: Person) -> None:
@@ -104,11 +110,11 @@ def test_whoever_is_no_admin_connects_but_changes_nothing(people: People) -> Non
     expect(person.page.get_by_role("button", name="Edit projA")).to_have_count(0)
 
     card(person, "projA").get_by_role("button", name="Connect").click()
-    expect(person.page.get_by_role("button", name="Make a key")).to_have_count(0)
+    expect(person.page.get_by_role("button", name="Create a key")).to_have_count(0)
     person.field("Key for this client").fill(key_of("reader"))
-    person.press("Test the connection")
+    person.press("Test connection")
 
-    person.reads("It works: the server offers")
+    person.reads("Connected: ")
 
 
 @pytest.mark.attack("56")
@@ -137,11 +143,11 @@ def test_an_empty_project_gets_another_slug_and_a_filled_one_another_name(
     admin.visit("Projects")
     admin.press("Rename drawing")
     expect(admin.field("Slug")).to_be_disabled()
-    expect(admin.dialog()).to_contain_text("1 id of entries")
+    expect(admin.dialog()).to_contain_text("1 entry id")
     admin.field("Name").fill("The drawing")
     admin.dialog().get_by_role("button", name="Rename").click()
 
-    expect(card(admin, "The drawing")).to_contain_text("1 entries")
+    expect(card(admin, "The drawing")).to_contain_text("1 entry")
     remove_project(admin, "drawing")
     expect(card(admin, "The drawing")).to_have_count(0)
 
@@ -152,13 +158,13 @@ def test_a_project_that_is_closed_to_the_admin_keeps_its_slug_and_takes_a_name(
     admin.visit("Projects")
     make_project(admin, "cellar", "The cellar")
     admin.press("Edit cellar")
-    admin.dialog().get_by_label("Private: only users who are listed in it").check()
+    admin.dialog().get_by_label("Private: only listed users have access").check()
     admin.press("Save")
-    expect(card(admin, "The cellar")).to_contain_text("closed to you")
+    expect(card(admin, "The cellar")).to_contain_text("no access")
 
     admin.press("Rename cellar")
     expect(admin.field("Slug")).to_be_disabled()
-    expect(admin.dialog()).to_contain_text("list yourself first")
+    expect(admin.dialog()).to_contain_text("add yourself")
     admin.field("Name").fill("The attic")
     admin.dialog().get_by_role("button", name="Rename").click()
 
@@ -187,3 +193,18 @@ def test_who_may_do_what_is_seen_and_changed_at_a_glance(
         assert reader("upsertEntry", entry=stored)["created"]
     remove_project(admin, "vault")
     expect(card(admin, "The vault")).to_have_count(0)
+
+
+def test_each_toolset_says_what_it_is_for(admin: Person) -> None:
+    admin.visit("Projects")
+    admin.press("Edit projA")
+
+    allowed = admin.dialog().get_by_role("group", name="Allowed toolsets")
+
+    expect(allowed.get_by_role("checkbox", name="core")).to_have_accessible_description(
+        "Store, search and change memories. Every agent needs it."
+    )
+    names = allowed.get_by_role("checkbox").evaluate_all(
+        "boxes => boxes.map((box) => box.closest('label').textContent.trim())"
+    )
+    assert names == list(Toolset)

@@ -39,7 +39,7 @@ def test_a_curator_approves_edits_and_rejects_with_one_key_each(
     shown(curator, "Candidate 3")
     keys.press("a")
 
-    curator.reads("Nothing waits for review")
+    curator.reads("Nothing to review")
     assert tier_of(store, ids[0]) == "curated"
     assert sorted(ids_of(store)) == sorted([ids[0], ids[2]])
     approved = store("getEntry", id=ids[2])["entry"]
@@ -68,7 +68,7 @@ def test_a_long_queue_is_skipped_through_to_its_end(admin: Person, store: Client
         admin.page.keyboard.press("s")
 
     admin.reads(f"You skipped {AT_ONCE + 1}")
-    admin.press("Look again")
+    admin.press("Start over")
     expect(admin.page.get_by_role("heading", level=2)).to_have_text("Provisional 00")
 
 
@@ -79,6 +79,6 @@ def test_what_is_skipped_stays_in_the_queue(admin: Person, store: Client) -> Non
 
     admin.page.keyboard.press("s")
     admin.reads("You skipped 1.")
-    admin.press("Look again")
+    admin.press("Start over")
 
     shown(admin, "Unclear")

@@ -31,7 +31,7 @@ def test_a_wrong_key_is_refused_where_it_was_typed(people: People) -> None:
     person.field("API key").fill("qms_wrong")
     person.press("Sign in")
 
-    person.reads("No user has this key")
+    person.reads("Invalid API key")
     expect(person.field("API key")).to_have_attribute("aria-invalid", "true")
 
 
@@ -111,11 +111,11 @@ def test_what_was_typed_outlives_the_session_for_the_same_user(
     person = people.signed_in("curator")
     lose_session_over(person, entry_id, "Typed for an hour")
 
-    person.reads("What you typed is kept")
+    person.reads("Your unsaved input is kept")
     person.field("API key").fill(key_of("curator"))
     person.press("Sign in")
 
-    person.reads("This is what you had typed when your session ended")
+    person.reads("Your input from before the session ended")
     expect(person.field("Title")).to_have_value("Typed for an hour")
     person.press("Save")
     person.reads("Saved.")
@@ -150,7 +150,7 @@ def test_signing_out_over_something_unsaved_asks_first(people: People, store: Cl
     person.dialog().get_by_role("button", name="Cancel").click()
     expect(person.field("Title")).to_have_value("Not saved")
     person.press("Sign out")
-    person.press("Leave and sign out")
+    person.dialog().get_by_role("button", name="Sign out").click()
 
     expect(person.field("API key")).to_be_visible()
     assert person.context.cookies() == []
@@ -180,7 +180,7 @@ def test_the_configuration_that_was_typed_outlives_the_session(people: People) -
     person.field("API key").fill(key_of("admin"))
     person.press("Sign in")
 
-    person.reads("This is what you had typed when your session ended")
+    person.reads("Your input from before the session ended")
     expect(editor).to_contain_text("# typed before the end")
     person.press("Discard")
     expect(editor).not_to_contain_text("# typed before the end")

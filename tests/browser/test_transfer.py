@@ -38,7 +38,7 @@ def test_a_file_is_tried_first_and_then_stored_with_a_report(
     remember(store, "Known", id="known")
     lines = [
         {"id": "known", "kind": "fact", "body": "another text"},
-        {"id": "fresh", "kind": "fact", "title": "Fresh", "body": "it is new"},
+        {"id": "fresh", "kind": "fact", "title": "Fresh", "body": {"text": "it is new"}},
         {"kind": MARKUP, "body": "no such kind"},
     ]
     file = tmp_path / "memories.jsonl"
@@ -49,15 +49,16 @@ def test_a_file_is_tried_first_and_then_stored_with_a_report(
 
     choose(writer, file)
     writer.press("Dry run")
-    writer.reads("Nothing was stored yet")
+    writer.reads("Dry run: nothing was stored.")
     expect(report(writer)).to_contain_text("Would be stored1")
-    expect(writer.page.get_by_label("What was refused")).to_contain_text("line 4")
+    expect(writer.page.get_by_label("Errors")).to_contain_text("line 4")
     lacks_markup(writer)
     assert len(ids_of(store)) == 1
     writer.press("Import")
 
-    writer.reads("Done.")
-    expect(report(writer)).to_have_text("Found3 memoriesStored1There already1Refused2")
+    writer.reads("Import finished.")
+    expect(report(writer)).to_have_text("Found3 memoriesStored1Already existed1Failed2")
+    expect(writer.page.get_by_label("Warnings")).to_contain_text("body.text was taken as")
     assert sorted(ids_of(store)) == ["projA:fresh", "projA:known"]
     assert store("getEntry", id="known")["entry"]["body"]["statement"] == "Known is so"
 
@@ -83,7 +84,7 @@ def test_an_import_that_breaks_off_says_what_is_stored_already(
     choose(admin, file)
     admin.press("Import")
 
-    admin.reads(f"{BATCH} entries had been stored by then")
+    admin.reads(f"{BATCH} entries were stored before the error")
     assert store("stats")["entries"] == BATCH
 
 
@@ -97,7 +98,7 @@ def test_what_is_there_is_replaced_only_when_that_is_asked_for(
 
     choose(admin, file)
     expect(admin.page.get_by_label("Format").first).to_have_value("csv")
-    admin.field("Replace entries that are there already").check()
+    admin.field("Replace existing entries").check()
     admin.press("Import")
 
     expect(report(admin)).to_contain_text("Replaced1")
@@ -116,7 +117,7 @@ def test_an_export_is_a_file_that_loses_nothing(people: People, store: Client) -
     reader.field("Tag").fill("x")
     lines = exported(reader, "jsonl").splitlines()
 
-    reader.reads("3 entries written.")
+    reader.reads("3 entries exported.")
     assert [json.loads(line)["id"] for line in lines] == kept
     assert len(json.loads(exported(reader, "json"))["entries"]) == len(kept)
     assert exported(reader, "csv").startswith("id,kind,title")
@@ -134,7 +135,7 @@ def test_a_file_that_is_no_such_format_says_why(
     admin.press("Dry run")
 
     admin.reads("no column is the text of the memories")
-    admin.field("Column of the text").fill("name")
+    admin.field("Text column").fill("name")
     admin.press("Dry run")
     expect(report(admin)).to_contain_text("Would be stored1")
     assert ids_of(store) == []

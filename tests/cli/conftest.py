@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from contextlib import chdir, nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -9,9 +10,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from qms.cli.main import run
-from qms.fsio.disk import Disk
-from qms.service.configuration import Configuration
+from qms.cli.program import run
+from qms.config.configuration import Configuration
+from qms.disk.disk import Disk
+from tests.support.environment import Environment, standard_input
 from tests.support.running import RunningServer
 
 VARIABLES = ("QMS_URL", "QMS_KEY", "QMS_ROOT", "VISUAL", "EDITOR", "NO_COLOR", "QMS_DEBUG")
@@ -45,22 +47,23 @@ class Terminal:
         self.server: RunningServer | None = None
         self._capsys = capsys
 
-    def __call__(self, *words: str) -> Result:
-        """Run a command line, whatever comes of it."""
+    def __call__(self, *words: str, typed: bytes | None = None) -> Result:
+        """Run a command line, whatever comes of it; it reads what is typed, if it is given."""
         self._capsys.readouterr()
-        code = run(words)
+        with nullcontext() if typed is None else standard_input(typed):
+            code = run(words)
         out, err = self._capsys.readouterr()
         return Result(code, out, err)
 
-    def ok(self, *words: str) -> Result:
+    def ok(self, *words: str, typed: bytes | None = None) -> Result:
         """Run a command line that succeeds."""
-        result = self(*words)
+        result = self(*words, typed=typed)
         assert result.code == 0, result.err
         return result
 
-    def remember(self, text: str, *words: str) -> str:
+    def remember(self, text: str, *words: str, typed: bytes | None = None) -> str:
         """Store a memory and return its id."""
-        return self.ok("remember", text, *words).line
+        return self.ok("remember", text, *words, typed=typed).line
 
     def start(self) -> RunningServer:
         """Start a server on the root."""
@@ -89,6 +92,11 @@ class Terminal:
         folder.mkdir(parents=True, exist_ok=True)
         return folder / "entries.jsonl"
 
+    def allow(self, *toolsets: str) -> None:
+        """Have the project `default` allow these toolsets to keys, and no others."""
+        slug, named = 'slug = "default"\n', json.dumps(toolsets)
+        self.edit_settings(slug, f"{slug}toolsets = {named}\n")
+
     def edit_settings(self, old: str, new: str) -> None:
         """Change the configuration while nothing runs; a server is started again."""
         is_served = self.server is not None
@@ -103,7 +111,7 @@ class Terminal:
 
 @pytest.fixture
 def files(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, environment: Environment, capsys: pytest.CaptureFixture[str]
 ) -> Iterator[Terminal]:
     """A root without a server."""
     root, work = tmp_path / "root", tmp_path / "work"
@@ -111,14 +119,14 @@ def files(
     key = Configuration(root / "QuickMemoryServer.toml", Disk(), lambda: datetime.now(UTC)).load()
     assert key is not None
     for name in VARIABLES:
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("QMS_ROOT", str(root))
-    monkeypatch.setenv("QMS_KEY", key)
-    monkeypatch.setenv("COLUMNS", "100")
-    monkeypatch.chdir(work)
+        environment.pop(name, None)
+    environment["QMS_ROOT"] = str(root)
+    environment["QMS_KEY"] = key
+    environment["COLUMNS"] = "100"
     terminal = Terminal(root, key, capsys)
-    yield terminal
-    terminal.stop()
+    with chdir(work):
+        yield terminal
+        terminal.stop()
 
 
 @pytest.fixture

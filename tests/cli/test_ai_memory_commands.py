@@ -1,17 +1,16 @@
 """Each command of ai-memory's command line, with its manual's examples, as memoryctl has it."""
 
-import io
 import json
-import sys
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from qms.fsio.disk import Disk
-from qms.service.configuration import Configuration
+from qms.config.configuration import Configuration
+from qms.disk.disk import Disk
 from tests.cli.conftest import Terminal
+from tests.support.environment import Environment
 from tests.support.server import ServerProcess
 from tests.support.stdio import StdioClient
 
@@ -44,8 +43,9 @@ def entry(ctl: Terminal, entry_id: str) -> dict[str, Any]:
 
 def found_ids(ctl: Terminal, *words: str) -> list[str]:
     answer = ctl.ok(*words, "--json").json
-    if "items" in answer:
-        return [one["id"].partition(":")[2] for one in answer["items"]]
+    for rows in ("items", "memories"):
+        if rows in answer:
+            return [one["id"].partition(":")[2] for one in answer[rows]]
     return [one["entry"]["id"].partition(":")[2] for one in answer["results"]]
 
 
@@ -63,10 +63,10 @@ def test_store(ctl: Terminal) -> None:
     }.items()  # fmt: skip
 
 
-def test_store_with_an_agent_id(ctl: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("QMS_AGENT_ID", "alice")
+def test_store_with_an_agent_id(ctl: Terminal, environment: Environment) -> None:
+    environment["QMS_AGENT_ID"] = "alice"
     ctl.remember("content", "--title", "note", "--id", "hers")
-    monkeypatch.delenv("QMS_AGENT_ID")
+    del environment["QMS_AGENT_ID"]
     ctl.remember("content of another", "--id", "other")
 
     assert found_ids(ctl, "list", "--agent-id", "alice") == ["hers"]
@@ -341,17 +341,23 @@ def test_sync(files: Terminal, tmp_path: Path, direction: str) -> None:
     assert there == (both if direction != "pull" else {"theirs"})
 
 
-def test_shell(ctl: Terminal, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+def test_shell(ctl: Terminal, environment: Environment, tmp_path: Path) -> None:
+    environment["XDG_STATE_HOME"] = str(tmp_path / "state")
     ctl.remember("PostgreSQL 15", "--id", "pg")
-    monkeypatch.setattr(sys, "stdin", io.StringIO("recall postgresql\nquit\n"))
 
-    assert ctl.ok("shell").out.startswith("pg")
+    assert ctl.ok("shell", typed=b"recall postgresql\nquit\n").out.startswith("pg")
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish", "powershell"])
-def test_completions(files: Terminal, shell: str) -> None:
-    assert "remember" in files.ok("completion", shell).out
+def test_completions(files: Terminal, environment: Environment, shell: str) -> None:
+    script = files.ok("completion", shell).out
+    # As the script asks at a tab; fish sends the word itself, the others its number.
+    environment["_MEMORYCTL_COMPLETE"] = f"{shell}_complete"
+    environment["COMP_WORDS"] = "memoryctl rem"
+    environment["COMP_CWORD"] = "rem" if shell == "fish" else "1"
+
+    assert f"{shell}_complete" in script
+    assert "remember" in files.ok().out
 
 
 def test_man(files: Terminal) -> None:

@@ -65,7 +65,7 @@ def test_the_archive_is_purged_after_a_question(ctl: Terminal) -> None:
     assert "nothing to purge" in ctl.ok("archive", "purge", "--older-than-days", "1").err
     assert ctl.ok("archive", "purge", "--all", "--dry-run", "--json").json == {"purged": 2}
     assert ctl("archive", "purge", "--all").code == 2
-    assert "2 are gone for good" in ctl.ok("archive", "purge", "--all", "--yes").err
+    assert "2 permanently deleted" in ctl.ok("archive", "purge", "--all", "--yes").err
     assert ctl("archive", "restore", "a").code == 4
 
 

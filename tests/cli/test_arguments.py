@@ -1,7 +1,7 @@
 import pytest
 
 from qms.cli.arguments import leaves, verb_first
-from qms.cli.main import program
+from qms.cli.program import program
 from tests.cli.conftest import Terminal
 
 
@@ -47,8 +47,8 @@ def test_what_follows_a_double_dash_is_no_option(files: Terminal) -> None:
         (["--limt", "5", "list"], "memoryctl has no option '--limt'", "did you mean --limit?"),
         (["list", "--tag", "x", "--Q"], "memoryctl list has no option '--Q'", "see `memoryctl"),
         (["xyzzy"], "memoryctl has no command 'xyzzy'", "see `memoryctl --help`"),
-        ([], "memoryctl needs one of get, list, search, remember", "`memoryctl --help` says"),
-        (["stores"], "memoryctl stores needs one of verify", "`memoryctl stores --help`"),
+        ([], "memoryctl needs one of get, list, search, remember", "see `memoryctl --help`"),
+        (["stores"], "memoryctl stores needs one of verify", "see `memoryctl stores --help`"),
         (["get"], "missing argument 'ID'", "see `memoryctl get --help`"),
         (["list", "--kind", "song"], "invalid value for '--kind'", "see `memoryctl list --help`"),
         (["list", "--limit", "0"], "invalid value for '--limit'", "see `memoryctl list --help`"),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from qms.service import backup_desk
+from qms.features.backups import queue
 from tests.cli.conftest import Terminal
 
 
@@ -37,7 +37,7 @@ def test_all_projects_are_backed_up_and_pruned(ctl: Terminal) -> None:
 def test_more_projects_than_jobs_are_remembered_are_all_backed_up(
     server: Terminal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(backup_desk, "REMEMBERED_JOBS", 1)
+    monkeypatch.setattr(queue, "REMEMBERED_JOBS", 1)
     for number in range(4):
         server.ok("projects", "add", f"p{number}")
 

@@ -3,7 +3,6 @@
 from datetime import UTC, datetime
 from pathlib import Path
 
-import pytest
 from click.testing import CliRunner
 
 from qms.cli.demo import memories
@@ -57,12 +56,8 @@ def test_a_root_that_is_there_is_left_alone(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["QuickMemoryServer.toml"]
 
 
-def test_without_a_root_it_is_beside_the_usual_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("QMS_ROOT", str(tmp_path / "mine"))
-
-    done = CliRunner().invoke(main, ["demo"])
+def test_without_a_root_it_is_beside_the_usual_one(tmp_path: Path) -> None:
+    done = CliRunner().invoke(main, ["demo"], env={"QMS_ROOT": str(tmp_path / "mine")})
 
     assert done.exit_code == 0, done.output
     assert (tmp_path / "mine-demo" / "QuickMemoryServer.toml").exists()

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from qms.cli import examining
+from qms.cli import doctor as doctor_checks
 from tests.cli.conftest import Terminal
 from tests.support.mounts import read_only
 
@@ -93,7 +93,7 @@ def test_few_watches_are_noticed(
     files: Terminal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "max_user_watches").write_text("100\n", encoding="ascii")
-    monkeypatch.setattr(examining, "INOTIFY", tmp_path)
+    monkeypatch.setattr(doctor_checks, "INOTIFY", tmp_path)
 
     assert "sysctl" in problems(files)["inotify"]["fix"]
 
@@ -158,4 +158,4 @@ def test_what_cannot_be_mended_is_said(files: Terminal, tmp_path: Path) -> None:
     done = files("doctor", "--fix")
 
     assert done.code == 6
-    assert "could not be mended" in done.err
+    assert "could not be fixed" in done.err

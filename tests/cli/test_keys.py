@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from tests.cli.conftest import Terminal
+from tests.support.environment import Environment
 
 KEY = re.compile(r"qms_[A-Za-z0-9_-]{43}")
 
@@ -19,15 +20,15 @@ def users(ctl: Terminal) -> dict[str, Any]:
 
 
 def test_a_lost_admin_key_is_made_again_while_the_server_runs(
-    server: Terminal, monkeypatch: pytest.MonkeyPatch
+    server: Terminal, environment: Environment
 ) -> None:
-    monkeypatch.delenv("QMS_KEY")
+    del environment["QMS_KEY"]
     assert server("list").code == 3
 
     result = server.ok("keys", "create", "admin")
 
     assert KEY.fullmatch(result.line)
-    assert "takes it" in result.err
+    assert "accepts the key" in result.err
     assert server.ok("stores", "verify", "--key", result.line).code == 0
 
 
@@ -102,23 +103,34 @@ def test_an_expiry_in_the_past_or_of_no_sense_is_refused(files: Terminal, expire
 
 
 @pytest.mark.attack(68)
-def test_toml_in_a_users_name_stays_a_name(ctl: Terminal) -> None:
-    name = 'x"]\ntier = "admin'.replace("\n", " ")
+@pytest.mark.attack(91)
+@pytest.mark.parametrize("name", ['x"] tier = "admin', "Alice", "system", "hand-edit", "local"])
+def test_no_key_is_made_for_a_name_that_no_user_may_have(ctl: Terminal, name: str) -> None:
+    before = users(ctl)
 
-    ctl.ok("keys", "create", name, "--tier", "reader")
+    refused = ctl("keys", "create", name, "--tier", "reader")
 
-    assert users(ctl)[name]["tier"] == "reader"
+    assert refused.code == 2
+    assert users(ctl) == before
+
+
+def test_a_key_is_made_for_a_user_however_its_name_is_spelled(ctl: Terminal) -> None:
+    ctl.ok("keys", "create", "alice", "--tier", "reader")
+
+    ctl.ok("keys", "create", "ALICE")
+
+    assert len(users(ctl)["alice"]["keys"]) == 2
 
 
 @pytest.mark.parametrize("names_root", [True, False])
 def test_a_server_makes_keys_over_http(
-    server: Terminal, monkeypatch: pytest.MonkeyPatch, names_root: bool
+    server: Terminal, environment: Environment, names_root: bool
 ) -> None:
     assert server.server is not None
     url = server.server.url
-    monkeypatch.setenv("QMS_URL", url)
+    environment["QMS_URL"] = url
     if not names_root:
-        monkeypatch.delenv("QMS_ROOT")
+        del environment["QMS_ROOT"]
 
     result = server.ok("keys", "create", "alice", "--tier", "reader", "--expires", "2099-01-02")
 
@@ -130,10 +142,10 @@ def test_a_server_makes_keys_over_http(
 
 
 def test_over_http_a_new_user_needs_a_tier_and_one_that_is_there_keeps_its_own(
-    server: Terminal, monkeypatch: pytest.MonkeyPatch
+    server: Terminal, environment: Environment
 ) -> None:
     assert server.server is not None
-    monkeypatch.setenv("QMS_URL", server.server.url)
+    environment["QMS_URL"] = server.server.url
 
     assert server("keys", "create", "alice").code == 2
     server.ok("users", "add", "alice", "--tier", "reader")
@@ -146,12 +158,10 @@ def test_over_http_a_new_user_needs_a_tier_and_one_that_is_there_keeps_its_own(
     assert len(users(server)["alice"]["keys"]) == 2
 
 
-def test_over_http_only_an_admin_makes_keys(
-    server: Terminal, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_over_http_only_an_admin_makes_keys(server: Terminal, environment: Environment) -> None:
     assert server.server is not None
     writer = server.ok("keys", "create", "alice", "--tier", "writer").line
-    monkeypatch.setenv("QMS_URL", server.server.url)
+    environment["QMS_URL"] = server.server.url
 
     assert server("keys", "create", "admin", "--key", writer).code == 3
     assert len(users(server)["admin"]["keys"]) == 1

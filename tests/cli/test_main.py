@@ -1,3 +1,4 @@
+import json
 import os
 import signal
 import socket
@@ -9,9 +10,10 @@ import pytest
 
 from qms.cli import main as program_module
 from qms.cli.local import Local
-from qms.domain.errors import QmsError
+from qms.memory.errors import QmsError
 from qms.version import __version__
 from tests.cli.conftest import Terminal
+from tests.support.environment import Environment
 
 PROGRAM = (sys.executable, "-m", "qms.cli.main")
 
@@ -47,7 +49,7 @@ def test_the_exit_code_is_that_of_the_error(
 
 
 def test_the_unexpected_is_one_line_and_exit_code_1(
-    files: Terminal, monkeypatch: pytest.MonkeyPatch
+    files: Terminal, environment: Environment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def break_down(*_arguments: object) -> None:
         raise KeyError("missing")
@@ -57,10 +59,10 @@ def test_the_unexpected_is_one_line_and_exit_code_1(
     result = files("get", "default:a")
 
     assert result.code == 1
-    assert "error: something unexpected happened: KeyError" in result.err
+    assert "error: unexpected error: KeyError" in result.err
     assert "Traceback" not in result.err
-    assert "hint: with QMS_DEBUG=1 it says where" in result.err
-    monkeypatch.setenv("QMS_DEBUG", "1")
+    assert "hint: set QMS_DEBUG=1 to see the traceback" in result.err
+    environment["QMS_DEBUG"] = "1"
     with pytest.raises(KeyError):
         files("get", "default:a")
 
@@ -85,6 +87,81 @@ def _heed_ctrl_c() -> None:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
+_INTERRUPTED_AT = """
+import atexit, builtins, os, runpy, signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
+place, module = sys.argv[1:3]
+interrupt = lambda: os.kill(os.getpid(), signal.SIGINT)
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if name == place:
+            interrupt()
+sys.meta_path.insert(0, Finder())
+if place == "the end":
+    atexit.register(interrupt)
+sys.argv = [module, *sys.argv[3:]]
+runpy.run_module(module, run_name="__main__", alter_sys=True)
+"""
+
+
+@pytest.mark.parametrize(
+    ("module", "place"),
+    [
+        ("qms.cli.main", "qms.cli.program"),
+        ("qms.cli.main", "qms.cli.lists"),
+        ("qms.cli.main", "qms.app.table"),
+        ("qms.cli.main", "the end"),
+        ("qms.cli.server", "qms.app.console"),
+        ("qms.cli.server", "uvicorn"),
+    ],
+)
+def test_ctrl_c_while_modules_load_or_at_the_end_is_one_line_and_130(
+    files: Terminal, module: str, place: str
+) -> None:
+    words = ["list"] if module == "qms.cli.main" else ["serve", "--port", "0"]
+
+    done = subprocess.run(
+        [sys.executable, "-c", _INTERRUPTED_AT, place, module, *words],
+        check=False,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=60,
+    )
+
+    assert done.returncode == 130
+    said = [f"on the files in {files.root}", "nothing found"] if place == "the end" else []
+    assert done.stderr.splitlines() == [
+        *said,
+        "interrupted: run the same command again to continue",
+    ]
+
+
+def test_an_import_that_is_interrupted_goes_on_when_it_is_called_again(
+    files: Terminal, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    lines = [{"kind": "note", "title": f"t{n}", "body": {"text": "x"}} for n in range(1200)]
+    path = tmp_path / "many.jsonl"
+    path.write_text("".join(json.dumps(one) + "\n" for one in lines), encoding="utf-8")
+    sent = Local.send
+    imports: list[str] = []
+
+    def second_fails(self: Local, project: str, command: str, body: bytes) -> object:
+        imports.extend([command] if command == "bulkImport" else [])
+        if len(imports) == 2:
+            raise KeyboardInterrupt
+        return sent(self, project, command, body)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Local, "send", second_fails)
+        result = files("import", str(path))
+
+    assert result.code == 130
+    assert result.err.splitlines()[-1] == "interrupted: run the same command again to continue"
+    again = files.ok("import", str(path), "--json").json
+    assert again["imported"] + again["known"] == 1200
+    assert 0 < again["known"] < 1200
+
+
 def test_ctrl_c_ends_the_program_with_130(files: Terminal) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         url = f"http://127.0.0.1:{silent.getsockname()[1]}"
@@ -100,7 +177,7 @@ def test_ctrl_c_ends_the_program_with_130(files: Terminal) -> None:
         connection.close()
 
     assert process.returncode == 130
-    assert "Traceback" not in errors
+    assert errors.splitlines()[1:] == ["interrupted: run the same command again to continue"]
 
 
 def test_a_reader_that_leaves_is_no_crash(files: Terminal) -> None:
@@ -134,15 +211,19 @@ def test_the_installed_program_works_as_the_readme_says(files: Terminal) -> None
 
 
 def test_main_exits_with_the_code(files: Terminal) -> None:
-    with pytest.raises(SystemExit) as ended:
-        program_module.main(["get", "absent"])
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        with pytest.raises(SystemExit) as ended:
+            program_module.main(["get", "absent"])
+    finally:
+        signal.signal(signal.SIGINT, before)
 
     assert ended.value.code == 4
 
 
 def test_memoryctl_never_loads_the_http_server() -> None:
     script = (
-        "import sys, qms.cli.main; "
+        "import sys, qms.cli.program; "
         "print([name for name in sys.modules if name.split('.')[0] in ('uvicorn', 'starlette')])"
     )
 

@@ -12,7 +12,7 @@ def test_proposals_are_made_listed_accepted_and_dismissed(server: Terminal) -> N
         endpoint.script = [json.dumps({"tags": ["backups"]})]
         server.edit_settings('baseUrl = ""\n', f'baseUrl = "{endpoint.url}"\n')
         server.edit_settings('model = ""\n# The env', 'model = "m"\n# The env')
-        assert "nothing is proposed" in server.ok("proposals", "list").err
+        assert "no proposals" in server.ok("proposals", "list").err
         for name in ("one", "two"):
             server.remember(f"restic makes the backups of {name}", "--id", name, "--kind", "task")
 

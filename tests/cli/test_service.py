@@ -6,8 +6,8 @@ from click.testing import CliRunner, Result
 
 from qms.cli.server import main
 from qms.config.toml_file import parse
-from qms.host.service_control import ServiceController
-from qms.host.service_system import System
+from qms.platforms.service_control import ServiceController
+from qms.platforms.system import System
 from tests.support.fake_services import FakeServiceManager
 from tests.support.waiting import PausesOnly
 

@@ -1,4 +1,3 @@
-import io
 import re
 import sys
 from pathlib import Path
@@ -9,34 +8,33 @@ from qms.cli import output
 from qms.cli.line_input import LineInput
 from qms.cli.shell_view import priority_bar
 from tests.cli.conftest import Result, Terminal
+from tests.support.environment import Environment
 from tests.support.terminal import Screen, on_a_terminal
 
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 
 @pytest.fixture(autouse=True)
-def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def state(tmp_path: Path, environment: Environment) -> Path:
     """Where the history goes, instead of a person's own folder."""
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    environment["XDG_STATE_HOME"] = str(tmp_path / "state")
     return tmp_path / "state" / "QuickMemoryServer" / "shell_history"
 
 
 class Piped:
     """A shell that gets its lines through a pipe."""
 
-    def __init__(self, ctl: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
+    def __init__(self, ctl: Terminal) -> None:
         self._ctl = ctl
-        self._monkeypatch = monkeypatch
 
     def __call__(self, *lines: str, words: tuple[str, ...] = ()) -> Result:
         text = "".join(f"{line}\n" for line in lines)
-        self._monkeypatch.setattr(sys, "stdin", io.StringIO(text))
-        return self._ctl("shell", *words)
+        return self._ctl("shell", *words, typed=text.encode())
 
 
 @pytest.fixture
-def piped(files: Terminal, monkeypatch: pytest.MonkeyPatch) -> Piped:
-    return Piped(files, monkeypatch)
+def piped(files: Terminal) -> Piped:
+    return Piped(files)
 
 
 def on_screen(*lines: str, **environment: str) -> Screen:
@@ -44,9 +42,17 @@ def on_screen(*lines: str, **environment: str) -> Screen:
     return on_a_terminal("shell", answers=typed, environment=environment)
 
 
-@pytest.mark.parametrize("word", ["recall", "r", "search", "s"])
+@pytest.mark.parametrize(
+    ("word", "beginning"),
+    [
+        ("recall", "pg  Staging  "),
+        ("r", "pg  Staging  "),
+        ("search", "pg  [long] ████████░░ Staging"),
+        ("s", "pg  [long] ████████░░ Staging"),
+    ],
+)
 def test_memories_are_found_under_every_name_of_the_command(
-    files: Terminal, piped: Piped, word: str
+    files: Terminal, piped: Piped, word: str, beginning: str
 ) -> None:
     files.remember(
         "Staging runs PostgreSQL 16", "--id", "pg", "--priority", "8", "--title", "Staging"
@@ -57,7 +63,7 @@ def test_memories_are_found_under_every_name_of_the_command(
 
     assert result.code == 0
     first = result.out.splitlines()[0]
-    assert first.startswith("pg  [long] ████████░░ Staging")
+    assert first.startswith(beginning)
     assert "**PostgreSQL** 16" in result.out
 
 
@@ -209,7 +215,15 @@ def test_a_terminal_asks_before_it_deletes(files: Terminal) -> None:
     screen = on_screen("rm a", "n", "rm a", "y", "quit")
 
     assert "nothing was deleted" in screen.text
-    assert "kept in the archive" in screen.text
+    assert "it is in the archive" in screen.text
+
+
+def test_a_pipe_that_ends_with_quit_ends_with_the_code_of_the_first_failure(piped: Piped) -> None:
+    done = piped("get nothing-there", "quit", "get never-read")
+
+    assert done.code == 4
+    assert "closed file" not in done.err
+    assert "never-read" not in done.err
 
 
 def test_without_readline_lines_are_still_read(
@@ -235,11 +249,8 @@ def test_a_bar_has_ten_cells(priority: int, filled: int) -> None:
     assert (bar.count("█"), len(bar)) == (filled, 10)
 
 
-def test_remember_reads_standard_input(files: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
-    given = io.TextIOWrapper(io.BytesIO("over the\npipe, ünïcode\n".encode()), encoding="utf-8")
-    monkeypatch.setattr(sys, "stdin", given)
-
-    entry_id = files.ok("remember", "-").line
+def test_remember_reads_standard_input(files: Terminal) -> None:
+    entry_id = files.remember("-", typed="over the\npipe, ünïcode\n".encode())
 
     stored = files.ok("get", entry_id, "--json").json["entry"]
     assert stored["body"] == {"text": "over the\npipe, ünïcode"}

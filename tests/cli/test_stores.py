@@ -47,6 +47,7 @@ def count(ctl: Terminal) -> int:
 def test_with_a_project_the_object_is_the_one_of_the_api(
     ctl: Terminal, verb: str, command: str
 ) -> None:
+    ctl.allow("core", "system")
     write_by_hand(ctl.entries_file(), [note(1), "no json"])
     ctl("stores", "reload")
 
@@ -60,6 +61,31 @@ def test_without_a_project_every_project_answers_by_its_name(ctl: Terminal) -> N
     printed = ctl.ok("stores", "problems", "--json").json
 
     assert printed == {"shared": {"items": []}, "default": {"items": []}}
+
+
+def test_a_relation_into_the_archive_is_a_note_and_no_fault(ctl: Terminal) -> None:
+    target = ctl.remember("the old way")
+    source = ctl.remember("the new way")
+    ctl.ok("link", source, target, "--type", "supersedes")
+    ctl.ok("delete", target, "--yes")
+
+    result = ctl.ok("stores", "verify", "default")
+
+    assert result.out == ""
+    assert f"archivedRelation: {target} is in the archive; it is named by {source}" in result.err
+    (note,) = ctl.ok("stores", "verify", "default", "--json").json["notes"]
+    assert note["code"] == "archivedRelation"
+
+
+def test_a_relation_that_leads_nowhere_is_still_a_fault(ctl: Terminal) -> None:
+    line = json.loads(note(1)) | {"relations": [{"type": "ref", "targetId": "default:never"}]}
+    write_by_hand(ctl.entries_file(), [json.dumps(line)])
+    ctl.ok("stores", "reload")
+
+    result = ctl("stores", "verify", "default")
+
+    assert result.code == 1
+    assert result.out.startswith("default: danglingRelation: default:never is gone")
 
 
 def test_verify_names_file_line_and_reason_and_exits_with_1(ctl: Terminal) -> None:
@@ -88,7 +114,7 @@ def test_a_held_deletion_is_pointed_out(held: Terminal) -> None:
     result = held.ok("stores", "reload", "default")
 
     assert "warning: default: a deletion is held" in result.err
-    assert "hint: decide with `memoryctl stores accept default`" in result.err
+    assert "hint: run `memoryctl stores accept default`" in result.err
     assert count(held) == 20
 
 
@@ -123,9 +149,9 @@ def test_nothing_to_decide_is_a_conflict_only_for_a_project_that_was_named(ctl: 
     every = ctl("stores", "accept", "--yes", "--json")
 
     assert named.code == 5
-    assert "nothing to decide" in named.err
+    assert "default has no held deletion" in named.err
     assert (every.code, every.json) == (0, {})
-    assert "nothing is held" in every.err
+    assert "no held deletions" in every.err
 
 
 def test_conflict_copies_are_listed(ctl: Terminal) -> None:
@@ -142,7 +168,7 @@ def test_conflict_copies_are_listed(ctl: Terminal) -> None:
 
     shown = ctl.ok("stores", "conflicts")
 
-    wanted = "edited by hand; gave way: 2026-03-01T12:00:00Z What the agent wrote"
+    wanted = "edited by hand; kept copy: 2026-03-01T12:00:00Z What the agent wrote"
     assert shown.out == f"default:n1: {wanted}\n"
     assert "shared: no conflicts" in shown.err
     assert ctl.ok("stores", "conflicts", "default", "--json").json == {"items": [copy]}

@@ -7,11 +7,10 @@ from typing import Any
 
 import pytest
 
-from qms.cli import sync_run
-from qms.cli.sync_run import Direction, Report, SyncSide, sync
-from qms.codec.documents import version_of
-from qms.service import syncing
-from tests.support.house import Clock, Door, House
+from qms.cli.sync_run import Direction, Portions, Report, SyncSide, sync
+from qms.features.sync import sync_commands
+from qms.memory.validation import version_of
+from tests.support.house import CONFIGURATION, Clock, Door, House
 
 Content = dict[str, dict[str, Any]]
 
@@ -33,7 +32,13 @@ def pair(tmp_path: Path) -> Iterator[tuple[House, House]]:
 
 
 def run(
-    here: House, there: House, direction: str = "merge", *, dry_run: bool = False, calls: int = -1
+    here: House,
+    there: House,
+    direction: str = "merge",
+    *,
+    dry_run: bool = False,
+    calls: int = -1,
+    portions: Portions | None = None,
 ) -> Report:
     """Sync two houses; after so many calls of commands the run is cut off."""
     left = calls
@@ -48,7 +53,7 @@ def run(
             left -= 1
             return door(command, **request)
 
-        return SyncSide(name, call)
+        return SyncSide(name, call, portions)
 
     return sync(side("here", here), side("there", there), Direction(direction), dry_run=dry_run)
 
@@ -261,10 +266,8 @@ def test_a_dry_run_says_what_would_be_done_and_does_nothing(pair: tuple[House, H
     assert sorted(path for path in here.root.rglob("*")) == files
 
 
-def test_a_run_that_is_cut_off_anywhere_is_finished_by_the_next(
-    pair: tuple[House, House], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sync_run, "APPLY_ENTRIES", 3)
+def test_a_run_that_is_cut_off_anywhere_is_finished_by_the_next(pair: tuple[House, House]) -> None:
+    few = Portions(apply_entries=3)
     here, there = pair
     rng = random.Random(7)
     cut = 0
@@ -275,10 +278,10 @@ def test_a_run_that_is_cut_off_anywhere_is_finished_by_the_next(
         # What both had and one has changed since is replaced, as by every update.
         written = {*versions(here), *versions(there)} - common
         try:
-            run(here, there, calls=calls)
+            run(here, there, calls=calls, portions=few)
         except CutOff:
             cut += 1
-        run(there, here)
+        run(there, here, portions=few)
         assert content(here) == content(there)
         common = set(versions(here))
         assert written <= {*common, *history(here), *history(there)}
@@ -332,13 +335,60 @@ def test_an_entry_beyond_the_other_sides_limits_is_named_and_the_rest_goes_on(
 def test_many_entries_go_page_by_page(
     pair: tuple[House, House], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(syncing, "PAGE", 7)
-    monkeypatch.setattr(sync_run, "READ_IDS", 7)
-    monkeypatch.setattr(sync_run, "APPLY_ENTRIES", 7)
-    monkeypatch.setattr(sync_run, "APPLY_BYTES", 500)
+    monkeypatch.setattr(sync_commands, "PAGE", 7)
+    small = Portions(read_ids=7, apply_entries=7, apply_bytes=500)
     here, there = pair
     entries = [{"id": f"n{number}", "kind": "note", "body": f"{number}"} for number in range(50)]
     here.door("writer")("bulkImport", entries=entries)
 
-    assert run(there, here).ours == {"create": 50}
+    assert run(there, here, portions=small).ours == {"create": 50}
     assert content(here) == content(there)
+
+
+@pytest.mark.attack(89)
+def test_relations_into_projects_that_one_side_does_not_open_stay_where_they_are(
+    tmp_path: Path,
+) -> None:
+    houses = []
+    for name in ("here", "there"):
+        (tmp_path / name).mkdir()
+        text = f'{CONFIGURATION}[endpoint.only-{name}]\nslug = "only-{name}"\n'
+        houses.append(House(tmp_path / name, Clock(), text=text))
+    here, there = houses
+    ours = [{"type": "ref", "targetId": "only-here:x"}, {"type": "ref", "targetId": "absent:x"}]
+    theirs = [{"type": "ref", "targetId": "only-there:x"}]
+    both = {"type": "ref", "targetId": "projB:x"}
+    remember(here.door("admin"), "n1", "one", relations=[*ours, both])
+
+    report = run(here, there)
+
+    assert report.theirs == {"create": 1}
+    assert content(there)["projA:n1"]["relations"] == [both]
+    there.clock.move(minutes=1)
+    remember(there.door("admin"), "n1", "two", relations=[both, *theirs])
+    assert run(there, here).theirs == {"update": 1}
+    assert [content(one)["projA:n1"]["body"]["text"] for one in houses] == ["two", "two"]
+    assert content(here)["projA:n1"]["relations"] == [*ours, both]
+    assert content(there)["projA:n1"]["relations"] == [both, *theirs]
+    for _ in range(2):
+        again = run(here, there)
+        assert (again.ours, again.theirs, again.faults) == ({}, {}, [])
+    assert archived(here) == archived(there) == []
+    for house in houses:
+        house.close()
+
+
+@pytest.mark.attack(89)
+def test_a_conflict_replaces_an_entry_and_keeps_what_is_hidden(pair: tuple[House, House]) -> None:
+    here, there = pair
+    hidden = {"type": "ref", "targetId": "closed:x"}
+    remember(here.door("admin"), "n1", "one", relations=[hidden])
+    there.clock.move(minutes=5)
+    remember(there.door("admin"), "n1", "two")
+
+    report = run(here, there)
+
+    assert report.conflicts == ["projA:n1"]
+    assert content(here)["projA:n1"]["body"]["text"] == "two"
+    assert content(here)["projA:n1"]["relations"] == [hidden]
+    assert "relations" not in content(there)["projA:n1"]

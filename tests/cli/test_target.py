@@ -7,16 +7,18 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import chdir
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from qms.cli import target
+from qms.cli import local, target
 from qms.cli.local import Local
-from qms.runtime.root import claim_root
+from qms.config.root import claim_root
 from tests.cli.conftest import Terminal
+from tests.support.environment import Environment
 
 
 def test_it_says_that_it_works_on_the_files(files: Terminal) -> None:
@@ -28,14 +30,12 @@ def test_it_finds_the_server_that_owns_the_root_and_says_so(server: Terminal) ->
     assert server.ok("list").err.startswith(f"on the server {server.server.url}\n")
 
 
-def test_a_url_wins_over_a_root(
-    server: Terminal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_url_wins_over_a_root(server: Terminal, tmp_path: Path, environment: Environment) -> None:
     assert server.server is not None
     url = server.server.url
 
     assert f"on the server {url}" in server.ok("list", "--url", url, "--root", str(tmp_path)).err
-    monkeypatch.setenv("QMS_URL", url)
+    environment["QMS_URL"] = url
     assert f"on the server {url}" in server.ok("list", "--root", str(tmp_path)).err
 
 
@@ -62,7 +62,7 @@ def test_a_root_that_no_server_has_set_up_is_not_made_by_a_look(
     result = files("list", "--root", str(tmp_path / "nothing"))
 
     assert result.code == 4
-    assert "hint: start one there with `qms serve`" in result.err
+    assert "hint: create one with `qms serve`" in result.err
     assert not (tmp_path / "nothing").exists()
 
 
@@ -92,17 +92,22 @@ def test_a_root_of_another_account_is_exit_code_6_with_a_way_out(
 
     assert done.code == 6
     assert f"{files.root} cannot be used: Permission denied" in done.err
-    assert "hint: it belongs to another account: ask its server with --url and --key" in done.err
+    assert "hint: it belongs to another account: use its server with --url and --key" in done.err
 
 
-def test_a_server_that_does_not_answer_is_exit_code_6(files: Terminal) -> None:
+def test_a_server_that_is_not_there_is_told_so_with_and_without_a_key(
+    files: Terminal, environment: Environment
+) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
 
     result = files("list", "--url", f"http://127.0.0.1:{port}")
+    del environment["QMS_KEY"]
+    without_key = files("list", "--url", f"http://127.0.0.1:{port}")
 
-    assert result.code == 6
-    assert f"error: no server answers at http://127.0.0.1:{port}" in result.err
+    assert result.code == without_key.code == 6
+    assert f"error: no server is running at http://127.0.0.1:{port}\n" in result.err
+    assert without_key.err.startswith(f"error: no server is running at http://127.0.0.1:{port}\n")
 
 
 def test_something_else_that_answers_is_recognised(files: Terminal) -> None:
@@ -119,7 +124,7 @@ def test_something_else_that_answers_is_recognised(files: Terminal) -> None:
         stranger.join()
 
     assert result.code == 6
-    assert "does not answer like a Quick Memory Server" in result.err
+    assert "is not a Quick Memory Server" in result.err
 
 
 @pytest.mark.parametrize(
@@ -135,20 +140,20 @@ def test_a_wrong_key_is_exit_code_3_with_a_way_out(server: Terminal, key: str) -
     result = server("get", "default:a", "--key", key)
 
     assert result.code == 3
-    assert "hint: a lost key: `memoryctl keys create USER`" in result.err
+    assert "hint: lost your key? run `memoryctl keys create USER`" in result.err
 
 
-def test_no_key_at_all_is_exit_code_3(server: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("QMS_KEY")
+def test_no_key_at_all_is_exit_code_3(server: Terminal, environment: Environment) -> None:
+    del environment["QMS_KEY"]
 
     assert server("list").code == 3
 
 
 def test_the_key_in_a_root_is_for_its_own_server_alone(
-    server: Terminal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    server: Terminal, tmp_path: Path, environment: Environment
 ) -> None:
     assert server.server is not None
-    monkeypatch.delenv("QMS_KEY")
+    del environment["QMS_KEY"]
     server.ok("init")
     other = tmp_path / "other"
     server.ok("init", "--root", str(other))
@@ -156,11 +161,12 @@ def test_the_key_in_a_root_is_for_its_own_server_alone(
 
     assert server.ok("list", "--url", url + "/").code == 0
     assert server("list", "--url", url, "--root", str(other)).code == 3
-    assert server("list", "--url", url.replace("127.0.0.1", "127.0.0.2")).code == 3
+    with socket.create_server(("127.0.0.2", server.server.port)):
+        assert server("list", "--url", url.replace("127.0.0.1", "127.0.0.2")).code == 3
 
 
-def test_files_need_no_key(files: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("QMS_KEY")
+def test_files_need_no_key(files: Terminal, environment: Environment) -> None:
+    del environment["QMS_KEY"]
 
     assert files.ok("list").code == 0
 
@@ -216,7 +222,7 @@ def test_the_lock_never_holds_what_stood_on_the_command_line(files: Terminal) ->
             super().close()
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(target, "Local", Spy)
+        patch.setattr(local, "Local", Spy)
         files.ok("list", "--key", "qms_secret")
 
     (text,) = seen
@@ -226,8 +232,7 @@ def test_the_lock_never_holds_what_stood_on_the_command_line(files: Terminal) ->
 def test_the_project_is_guessed_from_the_folder(ctl: Terminal) -> None:
     folder = Path.cwd() / "Shared"
     folder.mkdir()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(folder)
+    with chdir(folder):
         entry_id = ctl.remember("here")
 
     assert entry_id.startswith("shared:")

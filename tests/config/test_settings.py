@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from qms.config.guards import check_confined, check_exposure
-from qms.config.keys import KeyRecord, hash_key
+from qms.config.api_keys import KeyRecord, hash_key
+from qms.config.exposure import check_confined, check_exposure
 from qms.config.settings import Endpoint, GlobalSettings, Settings, User
 from qms.config.toml_file import parse
-from qms.domain.access import AccessTier
-from qms.domain.errors import InvalidInputError
+from qms.memory.access import AccessTier
+from qms.memory.errors import InvalidInputError
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 

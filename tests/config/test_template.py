@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from qms.config.keys import KeyRecord
+from qms.config.api_keys import KeyRecord
 from qms.config.settings import Endpoint, GlobalSettings, LlmSettings
 from qms.config.toml_file import parse
 from qms.config.toml_text import TomlText

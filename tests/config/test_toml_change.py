@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from qms.config.toml_change import change, put, remove
 from qms.config.toml_text import TomlText
-from qms.domain.errors import InvalidInputError
+from qms.memory.errors import InvalidInputError
 
 NAMES = ("alice", "bob", "carol")
 TABLES = ["global", "global.backup", "llm", "extra.deep", *(f"users.{name}" for name in NAMES)]
@@ -80,6 +80,7 @@ def test_a_text_that_is_only_read_comes_out_as_it_was(text: str) -> None:
     assert TomlText(text).values() == tomllib.loads(text)
 
 
+@pytest.mark.slow
 @settings(max_examples=200, deadline=None)
 @given(documents(), places, values)
 def test_setting_a_value_changes_its_line_and_no_other(
@@ -104,6 +105,7 @@ def lookup(values: dict[str, Any], place: Sequence[str]) -> dict[str, Any]:
     return values
 
 
+@pytest.mark.slow
 @settings(max_examples=200, deadline=None)
 @given(documents(), st.sampled_from(NAMES))
 def test_removing_a_table_takes_its_own_lines_and_no_other(text: str, name: str) -> None:

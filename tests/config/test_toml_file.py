@@ -10,13 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from qms.config import toml_file
-from qms.config.keys import KeyRecord, hash_key
+from qms.config.api_keys import KeyRecord, hash_key
 from qms.config.settings import SecretsPolicy, Settings
 from qms.config.toml_file import parse
-from qms.domain.access import AccessTier
-from qms.domain.errors import InvalidInputError, NotFoundError
-from qms.domain.lifecycle import MAX_SECONDS
-from qms.domain.limits import Limits
+from qms.memory.access import AccessTier
+from qms.memory.errors import InvalidInputError, NotFoundError
+from qms.memory.limits import Limits
+from qms.memory.retention import MAX_SECONDS
 
 NOW = datetime(2026, 5, 1, 12, 30, tzinfo=UTC)
 SHA = hash_key("a key")
@@ -79,7 +79,7 @@ BAD_VALUES = {
     "endpoint.a.private": ["0"],
     "endpoint.a.toolsets": ['"core"'],
     "endpoint.a.toolsets[1]": ['["core", "magic"]'],
-    "endpoint.a.defaultToolsets": ['["code"]'],
+    "endpoint.a.defaultToolsets": ['["system"]'],
     "endpoint.a.secrets": ['"allow"'],
     "endpoint.a.maxEntries": ["-1"],
     "endpoint.a.maxMegabytes": ["1.5"],

@@ -58,3 +58,28 @@ ENUMS: Form = {
     },
     "required": [],
 }
+
+CONTACT: Form = {
+    "$schema": "https://json-schema.org/draft/2020-12/schema",
+    "type": "object",
+    "$defs": {
+        "address": {
+            "$anchor": "addressDef",
+            "type": "object",
+            "properties": {"street": STRING, "city": STRING},
+        },
+    },
+    "properties": {
+        "name": STRING,
+        "address": {"$ref": "#/$defs/address"},
+        "contactMethod": {"type": "string", "enum": ["phone", "email"]},
+        "phone": STRING,
+        "email": STRING,
+    },
+    "allOf": [{"anyOf": [{"required": ["phone"]}, {"required": ["email"]}]}],
+    "if": {"properties": {"contactMethod": {"const": "phone"}}, "required": ["contactMethod"]},
+    "then": {"required": ["phone"]},
+    "else": {"required": ["email"]},
+    "additionalProperties": False,
+}
+"""A tool's schema with the keywords that clients of the newest revision must be sent unchanged."""

@@ -7,7 +7,8 @@ from mcp_types import (
     PromptMessage,
 )
 
-from qms.api.mcp.offers import (
+from qms.mcp.message import Context
+from qms.mcp.pages import (
     STANDARD,
     Arguments,
     Offers,
@@ -17,7 +18,6 @@ from qms.api.mcp.offers import (
     PromptRow,
     said,
 )
-from qms.api.mcp.visits import Context
 from tests.conformance.content import PNG, embedded, image, text
 from tests.conformance.forms import STRING
 from tests.conformance.rounds import content, elicited, needs, responses

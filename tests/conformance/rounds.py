@@ -23,9 +23,9 @@ from mcp_types import (
     SamplingMessage,
 )
 
-from qms.api.mcp.peers import ClientPeer
-from qms.service.calls import Call
-from qms.service.requests import NoArguments
+from qms.commands.call import Call
+from qms.commands.requests import NoArguments
+from qms.mcp.calls import ClientProgress
 from tests.conformance.content import text, told
 from tests.conformance.forms import STRING, form
 
@@ -78,7 +78,7 @@ def content(answer: Any, field: str) -> Any:
 
 
 def _params(call: Call) -> dict[str, Any]:
-    return dict(cast(ClientPeer, call.peer).context.params or {})
+    return dict(cast(ClientProgress, call.progress).context.params or {})
 
 
 NAME: Requests = {"user_name": elicited("What is your name?", name=STRING)}
@@ -132,7 +132,7 @@ def _multi_round(call: Call, _request: NoArguments) -> Round:
 
 
 def _capabilities(call: Call, _request: NoArguments) -> Round:
-    capabilities = cast(ClientPeer, call.peer).context.session.client_capabilities
+    capabilities = cast(ClientProgress, call.progress).context.session.client_capabilities
     wanted: Requests = {}
     if capabilities is not None and capabilities.sampling is not None:
         wanted |= CAPITAL

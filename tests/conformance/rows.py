@@ -21,17 +21,21 @@ from mcp_types import (
     SamplingMessage,
 )
 
-from qms.api.mcp.peers import ClientPeer
-from qms.api.mcp.visits import Context
-from qms.domain.access import AccessTier
-from qms.domain.errors import ConflictError
-from qms.service.calls import Call, Command
-from qms.service.requests import NoArguments, Request
+from qms.commands.call import Call
+from qms.commands.command import Command
+from qms.commands.requests import NoArguments, Request
+from qms.mcp.calls import ClientProgress
+from qms.mcp.message import Context
+from qms.memory.access import AccessTier
+from qms.memory.errors import ConflictError
 from tests.conformance.content import audio, embedded, image, shown, text, told
 from tests.conformance.forms import DEFAULTS, ENUMS, USER
 from tests.conformance.rounds import ROUNDS
 
 warnings.simplefilter("ignore", MCPDeprecationWarning)
+
+
+WITH_OWN_SCHEMA = "json_schema_2020_12_tool"
 
 
 class Prompted(Request, frozen=True):
@@ -49,7 +53,7 @@ class Mirrored(Request, frozen=True):
 
 
 def context_of(call: Call) -> Context:
-    return cast(ClientPeer, call.peer).context
+    return cast(ClientProgress, call.progress).context
 
 
 def _simple_text(_call: Call, _request: NoArguments) -> CallToolResult:
@@ -93,7 +97,7 @@ def _logging(call: Call, _request: NoArguments) -> CallToolResult:
 
 def _progress(call: Call, _request: NoArguments) -> CallToolResult:
     for done in (0, 50, 100):
-        call.peer.progress(done, 100)
+        call.progress.progress(done, 100)
     return told("progress was reported three times")
 
 
@@ -139,7 +143,7 @@ def _change_tools(call: Call, _request: NoArguments) -> CallToolResult:
         unnamed = re.sub(rf"({slug}\n)name = .*\n", r"\1", text)
         return unnamed.replace(f"{slug}\n", f"{slug}\n{name}\n")
 
-    call.house.configuration.edit(renamed)
+    call.context.configuration.edit(renamed)
     return told("the configuration was edited")
 
 
@@ -150,6 +154,18 @@ def _change_prompts(call: Call, _request: NoArguments) -> CallToolResult:
     whole = {"schemaVersion": 1, "id": entry_id, **document, "timestamps": stamps}
     call.commit(lambda draft: draft.put(whole))
     return told("a prompt was kept")
+
+
+def _reconnection(call: Call, _request: NoArguments) -> CallToolResult:
+    """Close the stream of this call before the answer: the client has to open it again."""
+    close = context_of(call).close_sse_stream
+
+    async def close_now() -> None:
+        if close is not None:
+            await close()
+
+    from_thread.run(close_now)
+    return told("the stream was closed before this answer")
 
 
 def _mirrored(_call: Call, request: Mirrored) -> CallToolResult:
@@ -193,5 +209,7 @@ ROWS: tuple[Command, ...] = (
     row("test_trigger_tool_change", _change_tools, least=AccessTier.ADMIN),
     row("test_trigger_prompt_change", _change_prompts, least=AccessTier.WRITER),
     row("test_header_mirror", _mirrored, Mirrored),
+    row("test_reconnection", _reconnection),
+    row(WITH_OWN_SCHEMA, _simple_text),
     *(row(name, handler) for name, handler in ROUNDS.items()),
 )

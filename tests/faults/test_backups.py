@@ -10,11 +10,11 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from qms.files.backup import Shelf
-from qms.files.backup_manifest import BrokenBackupError, Manifest
-from qms.store.past import rebuild
-from qms.upkeep import backups as planning
-from qms.upkeep.backups import chain
+from qms.features.backups import plan as planning
+from qms.features.backups.backup_manifest import BrokenBackupError, Manifest
+from qms.features.backups.files import BackupFolder
+from qms.features.backups.past import rebuild
+from qms.features.backups.plan import chain
 from tests.support.house import Clock
 from tests.support.stores import UnsyncedDisk
 from tests.support.workshop import PROJECT, State, Workshop
@@ -31,8 +31,8 @@ def shop(tmp_path: Path) -> Iterator[Workshop]:
 
 
 def state_in(shop: Workshop, backup_id: str) -> State:
-    links = chain(shop.desk.shelf.all(PROJECT), backup_id)
-    lines = rebuild(shop.desk.shelf, links).lines.values()
+    links = chain(shop.queue.backup_folder.all(PROJECT), backup_id)
+    lines = rebuild(shop.queue.backup_folder, links).lines.values()
     documents = [msgspec.json.decode(line) for line in lines]
     return {one["id"].partition(":")[2]: one["body"]["text"] for one in documents}
 
@@ -122,11 +122,11 @@ def test_without_the_hash_a_flipped_byte_would_be_believed(
     path = shop.backups / chained[0] / PROJECT / "entries.jsonl"
     path.write_bytes(path.read_bytes().replace(b"text 0", b"text 9"))
 
-    def unchecked(self: Shelf, manifest: Manifest, name: str) -> bytes:
+    def unchecked(self: BackupFolder, manifest: Manifest, name: str) -> bytes:
         file = self.folder(manifest.project, manifest.id) / name
         return file.read_bytes() if name in manifest.files else b""
 
-    monkeypatch.setattr(Shelf, "read", unchecked)
+    monkeypatch.setattr(BackupFolder, "read", unchecked)
     shop.verify(chained[-1])
     assert state_in(shop, chained[-1])["e0"] == "text 9"
 
@@ -175,7 +175,7 @@ def test_without_the_link_a_swapped_parent_would_be_believed(
     swap_parent(shop, chained)
     known = {
         one.id: one.parent.sha256
-        for one in shop.desk.shelf.all(PROJECT)
+        for one in shop.queue.backup_folder.all(PROJECT)
         if isinstance(one, Manifest) and one.parent
     }
     monkeypatch.setattr(
@@ -228,7 +228,11 @@ def test_a_restore_that_is_killed_anywhere_is_done_or_not_done(shop: Workshop, s
         state = after.state()
         assert state in (past, present)
         if state == past:
-            kept = [one for one in after.desk.shelf.ids(PROJECT) if one.startswith("pre-restore-")]
+            kept = [
+                one
+                for one in after.queue.backup_folder.ids(PROJECT)
+                if one.startswith("pre-restore-")
+            ]
             after.verify(kept[0])
             assert state_in(after, kept[0]) == present
         if len(found) % 8 == 0:

@@ -1,6 +1,7 @@
 """Lines that are no entries: kept byte for byte, reported, and no hindrance to the others."""
 
 import json
+import logging
 import re
 import sys
 from collections.abc import Callable
@@ -8,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from qms.codec import hand_lines
-from qms.store import image as image_module
-from qms.store.image import Image
+from qms.memory import hand_lines
+from qms.store import file_image as image_module
+from qms.store.file_image import Image
 from tests.support.boxes import StoreBox, entry, line_of, statement
 
 BAD_LINES: dict[str, tuple[bytes, str]] = {
@@ -131,6 +132,59 @@ def test_a_bad_line_in_the_place_of_an_entry_keeps_its_last_good_version(
 
 
 @pytest.mark.fault("F10")
+def logged(log: pytest.LogCaptureFixture, event: str) -> list[tuple[Any, ...]]:
+    """Return file, line and reason of every record of an event."""
+    return [
+        (one.__dict__["file"], one.__dict__["line"], one.__dict__["reason"])
+        for one in log.records
+        if one.getMessage() == event
+    ]
+
+
+@pytest.mark.fault("F10")
+def test_a_bad_line_is_logged_once_when_it_is_found_and_once_when_it_is_mended(
+    tmp_store: StoreBox, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, logger="qms")
+    tmp_store.save_lines(GOOD[0], b"no JSON", GOOD[1])
+    tmp_store.store.reload()
+
+    ((file, line, reason),) = logged(caplog, "bad line found")
+    assert (file, line) == ("entries.jsonl", 2)
+    assert reason.startswith("notJson: ")
+
+    tmp_store.save_lines(line_of(entry("new")), GOOD[0], b"no JSON", GOOD[1])
+    tmp_store.store.reload()
+    tmp_store.put(statement("a", "changed"))
+    tmp_store.fold()
+    assert len(logged(caplog, "bad line found")) == 1, "it only stands elsewhere now"
+    assert logged(caplog, "bad line repaired") == []
+
+    tmp_store.save_lines(*GOOD)
+    tmp_store.store.reload()
+    assert logged(caplog, "bad line repaired") == [("entries.jsonl", 3, reason)]
+
+
+@pytest.mark.fault("F10")
+def test_a_bad_line_is_logged_at_every_start_and_when_the_page_mends_it(
+    tmp_store: StoreBox, caplog: pytest.LogCaptureFixture
+) -> None:
+    tmp_store.save_lines(GOOD[0], b"no JSON", GOOD[1])
+    tmp_store.store.reload()
+    tmp_store.fold()
+    caplog.set_level(logging.INFO, logger="qms")
+    caplog.clear()
+    tmp_store.reopen()
+
+    assert [one[:2] for one in logged(caplog, "bad line found")] == [("entries.jsonl", 2)]
+
+    seen = tmp_store.store.line_repair.find(2)
+    assert seen is not None
+    tmp_store.store.line_repair.take_out(2, seen.version)
+
+    assert [one[:2] for one in logged(caplog, "bad line repaired")] == [("entries.jsonl", 2)]
+
+
 def test_the_walk_notices_a_fold_that_drops_what_it_cannot_read(
     tmp_store: StoreBox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -221,7 +275,7 @@ def test_a_second_line_that_is_added_live_takes_over(tmp_store: StoreBox) -> Non
 def test_the_walk_notices_a_store_that_forgets_the_first_of_two(
     tmp_store: StoreBox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(image_module, "_outlived", lambda index, entry_id: None)
-    monkeypatch.setattr("qms.store.image.Image.other_lines", lambda self: [])
+    monkeypatch.setattr(image_module, "_repeated_id", lambda index, entry_id: None)
+    monkeypatch.setattr("qms.store.file_image.Image.other_lines", lambda self: [])
     with pytest.raises((AssertionError, AttributeError, ValueError)):
         walk_twice(tmp_store)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from qms.domain.lifecycle import is_expired
+from qms.memory.retention import is_expired
 from qms.store.draft import Draft
 from tests.support.boxes import NOW, StoreBox, entry, statement
 

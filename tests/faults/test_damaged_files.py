@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from qms.files.journal import read_journal
+from qms.store.journal import read_journal
 from qms.store.memory_store import MemoryStore
 from tests.support.stores import (
     Changes,
@@ -129,24 +129,61 @@ def check_flipped_bytes(
         log.clear()
         store = open_with(folder, name, bytes(flipped))
         assert log.messages, f"nobody said that byte {position} is wrong"
-        check_damage(store, name, bytes(flipped), states)
+        check_damage(store, folder / ".qms" / name, bytes(flipped), states)
         abandon(store)
         (folder / ".qms" / "journal.wal").write_bytes(journal)
 
 
-def check_damage(store: MemoryStore, name: str, damaged: bytes, states: list[State]) -> None:
-    own = store._side.base.copy_path.parent
+def check_damage(store: MemoryStore, path: Path, damaged: bytes, states: list[State]) -> None:
     codes = {problem.code for problem in store.problems()}
-    if name in ("base.json", "folding.json"):
+    if path.name in ("base.json", "folding.json"):
         assert state_of(store) == states[-1], "a damaged base changed the entries"
         return
-    assert state_of(store) in states, "something was loaded that never was written"
     if "journalDamaged" in codes:
-        aside = own / "journal.wal.damaged-1"
+        assert state_of(store) in without_one_write(states), "more than one write was lost"
+        aside = path.with_name("journal.wal.damaged-1")
         assert aside.read_bytes() == damaged, "the damaged file was not kept"
     else:
         # Damage in the last record cannot be told from a torn tail: it is cut and logged.
         assert state_of(store) == states[-2], "damage in the middle was not reported"
+
+
+def without_one_write(states: list[State]) -> list[State]:
+    """Return what the store holds when one write at the most is missing."""
+    found = [states[-1]]
+    for lost in range(len(WRITES)):
+        state = states[0]
+        for number, changes in enumerate(WRITES):
+            state = state if number == lost else applied(state, changes)
+        found.append(state)
+    return found
+
+
+@pytest.mark.fault("F09")
+def test_a_damaged_record_costs_itself_alone_and_is_named(tmp_path: Path) -> None:
+    states = make_store(tmp_path / "p")
+    path = tmp_path / "p" / ".qms" / "journal.wal"
+    data = path.read_bytes()
+    sequences = [one.sequence for one in read_journal(data).records]
+    spoiled = data.replace(b'"c1"', b'"c?"')
+    assert spoiled != data
+
+    store = open_with(tmp_path / "p", "journal.wal", spoiled)
+
+    assert state_of(store) == without_one_write(states)[2]
+    assert "c" not in state_of(store)
+    (problem,) = [one for one in store.problems() if one.code == "journalDamaged"]
+    assert problem.reason == (
+        f"writes {sequences[1]} cannot be read; 3 others were replayed;"
+        " the damaged file is .qms/journal.wal.damaged-1"
+    )
+    write(store, {"next": "after it"})
+    store.fold()
+    expected = state_of(store)
+    abandon(store)
+    again = open_store(tmp_path / "p", disk=UnsyncedDisk())
+    assert state_of(again) == expected
+    abandon(again)
 
 
 @pytest.mark.fault("F09")

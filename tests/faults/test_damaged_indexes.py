@@ -7,16 +7,15 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from qms.domain.changes import ChangeSet
-from qms.index.columns import Columns
-from qms.index.keyword import KeywordIndex
-from qms.index.keyword_query import analyse
+from qms.index.columns.columns import Columns
+from qms.index.indexer import MEMORY_RETRY_S, QUIET_S, Indexer
 from qms.index.manifest import ManifestFile
-from qms.inference.choose import Chosen, EmbedderKind
-from qms.inference.hash_embedder import HashEmbedder
-from qms.service.library import MEMORY_RETRY_S, QUIET_S, Library
-from qms.store.index_saving import SAVE_AFTER_S
-from qms.store.indexes import COMMIT_FROM, StoreIndexes
+from qms.index.store_indexes import COMMIT_FROM, SAVE_AFTER_S, StoreIndexes
+from qms.index.words.keyword_index import KeywordIndex
+from qms.index.words.query_plan import analyse
+from qms.memory.changes import ChangeSet
+from qms.models.choose import Chosen, EmbedderKind
+from qms.models.hash_embedder import HashEmbedder
 from tests.support.boxes import NOW, StoreBox, statement
 from tests.support.index_files import change_manifest, flip_byte
 from tests.support.mounts import read_only
@@ -115,7 +114,9 @@ def test_without_the_sums_a_flipped_byte_would_be_served(
     box = stored(tmp_path)
     vectors = next(path for path in closed(box) if path.name == "vectors.dat")
     flip_byte(vectors, -1)
-    monkeypatch.setattr("qms.index.vector_file.VectorFile._vouched", lambda *given: len(given[1]))
+    monkeypatch.setattr(
+        "qms.index.vectors.vector_file.VectorFile._verified_size", lambda *given: len(given[1])
+    )
 
     indexes = opened(box)
 
@@ -178,19 +179,19 @@ def test_another_model_embeds_again_while_words_are_found(
     box.close()
 
 
-def library_of(box: StoreBox, now: list[float]) -> Library:
+def library_of(box: StoreBox, now: list[float]) -> Indexer:
     chosen = Chosen(embedder=EMBEDDER, kind=EmbedderKind.HASH)
-    library = Library(lambda: chosen, box.disk, monotonic=lambda: now[0])
-    library.add(box.store, box.folder / "indexes")
-    return library
+    indexer = Indexer(lambda: chosen, box.disk, monotonic=lambda: now[0])
+    indexer.add(box.store, box.folder / "indexes")
+    return indexer
 
 
 @pytest.mark.fault("F17")
 def test_a_kill_costs_no_vectors_that_were_made_a_while_ago(tmp_path: Path) -> None:
     box, now = stored(tmp_path), [0.0]
-    library = library_of(box, now)
-    library.work()
-    assert library.backlog("p") == 0
+    indexer = library_of(box, now)
+    indexer.work()
+    assert indexer.backlog("p") == 0
 
     box.crash()
 
@@ -218,8 +219,8 @@ def test_an_index_that_fails_at_a_commit_fails_no_answer_and_is_made_anew(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: type[BaseException]
 ) -> None:
     box, now = stored(tmp_path), [0.0]
-    library = library_of(box, now)
-    library.work()
+    indexer = library_of(box, now)
+    indexer.work()
 
     def failing(*_given: object) -> None:
         raise error
@@ -227,12 +228,12 @@ def test_an_index_that_fails_at_a_commit_fails_no_answer_and_is_made_anew(
     with monkeypatch.context() as patch:
         patch.setattr(Columns, "apply", failing)
         box.put(statement("late", "a plum"))
-    assert [one.code for one in library.problems("p")] == ["indexesDoubtful"]
+    assert [one.code for one in indexer.problems("p")] == ["indexesDoubtful"]
 
-    library.work()
+    indexer.work()
 
-    assert library.problems("p") == []
-    source = library.source(box.store, now=NOW, with_superseded=False)
+    assert indexer.problems("p") == []
+    source = indexer.source(box.store, now=NOW, with_superseded=False)
     assert [one for one, _ in source.keyword.search(analyse("plum"))] == ["p:late"]
     assert source.columns.slots.find("p:late") is not None
     box.close()
@@ -258,8 +259,8 @@ def test_a_panic_while_words_are_written_does_not_end_the_work(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     box, now = stored(tmp_path), [0.0]
-    library = library_of(box, now)
-    library.work()
+    indexer = library_of(box, now)
+    indexer.work()
 
     def failing(*_given: object) -> None:
         raise PanicException
@@ -268,29 +269,29 @@ def test_a_panic_while_words_are_written_does_not_end_the_work(
         patch.setattr(KeywordIndex, "commit", failing)
         box.put(statement("late", "a plum"))
         now[0] = 100.0
-        library.work()
-    assert {one.code for one in library.problems("p")} == {"indexes", "indexesDoubtful"}
+        indexer.work()
+    assert {one.code for one in indexer.problems("p")} == {"indexes", "indexesDoubtful"}
 
     now[0] = 200.0
-    library.work()
-    library.work()
+    indexer.work()
+    indexer.work()
 
-    assert library.problems("p") == []
-    source = library.source(box.store, now=NOW, with_superseded=False)
+    assert indexer.problems("p") == []
+    source = indexer.source(box.store, now=NOW, with_superseded=False)
     assert [one for one, _ in source.keyword.search(analyse("plum"))] == ["p:late"]
     box.close()
 
 
 def test_many_new_words_are_written_without_waiting_for_a_quiet_moment(tmp_path: Path) -> None:
     box, now = stored(tmp_path), [0.0]
-    library = library_of(box, now)
-    library.work()
+    indexer = library_of(box, now)
+    indexer.work()
     for number in range(COMMIT_FROM):
         box.put(statement(f"s{number}", "a plum"))
-    source = library.source(box.store, now=NOW, with_superseded=False)
+    source = indexer.source(box.store, now=NOW, with_superseded=False)
     assert source.keyword.pending == COMMIT_FROM
 
-    library.write_words()
+    indexer.work()
 
     assert source.keyword.pending == 0
     box.close()
@@ -298,14 +299,14 @@ def test_many_new_words_are_written_without_waiting_for_a_quiet_moment(tmp_path:
 
 def test_words_do_not_wait_for_ever_for_a_quiet_moment(tmp_path: Path) -> None:
     box, now = stored(tmp_path), [0.0]
-    library = library_of(box, now)
-    library.work()
-    source = library.source(box.store, now=NOW, with_superseded=False)
+    indexer = library_of(box, now)
+    indexer.work()
+    source = indexer.source(box.store, now=NOW, with_superseded=False)
     most = 0
     for number in range(100):  # never quiet
         now[0] += 0.5 * QUIET_S
         box.put(statement(f"s{number}", "a plum"))
-        library.work()
+        indexer.work()
         most = max(most, source.keyword.pending)
 
     assert most <= SAVE_AFTER_S / (0.5 * QUIET_S) + 2
@@ -315,18 +316,18 @@ def test_words_do_not_wait_for_ever_for_a_quiet_moment(tmp_path: Path) -> None:
 @pytest.mark.fault("F09")
 def test_files_that_are_spoiled_while_they_are_in_use_give_way_to_new_ones(tmp_path: Path) -> None:
     box, now = stored(tmp_path), [0.0]
-    library = library_of(box, now)
-    library.work()
+    indexer = library_of(box, now)
+    indexer.work()
     meta = box.folder / "indexes" / "tantivy" / "meta.json"
     meta.write_bytes(b"no longer what tantivy wrote")
 
-    library.rebuild("p", vectors=False)
-    library.work()
+    indexer.rebuild("p", vectors=False)
+    indexer.work()
 
-    assert library.problems("p") == []
-    source = library.source(box.store, now=NOW, with_superseded=False)
+    assert indexer.problems("p") == []
+    source = indexer.source(box.store, now=NOW, with_superseded=False)
     assert [one for one, _ in source.keyword.search(analyse("pear"))] == ["p:pear"]
-    library.drop("p")
+    indexer.drop("p")
     box.close()
     again = opened(box)
     assert again.backlog == 0
@@ -342,19 +343,19 @@ def test_words_are_kept_in_memory_while_the_folder_is_read_only(tmp_path: Path) 
     folder = box.folder / "indexes"
     folder.mkdir()
     with read_only(folder):
-        library = library_of(box, now)
-        library.work()
+        indexer = library_of(box, now)
+        indexer.work()
 
-        assert "indexesInMemory" in {one.code for one in library.problems("p")}
-        source = library.source(box.store, now=NOW, with_superseded=False)
+        assert "indexesInMemory" in {one.code for one in indexer.problems("p")}
+        source = indexer.source(box.store, now=NOW, with_superseded=False)
         assert [one for one, _ in source.keyword.search(analyse("pear"))] == ["p:pear"]
     for _ in range(3):
         now[0] += 10 * MEMORY_RETRY_S
-        library.work()
+        indexer.work()
 
-    assert library.problems("p") == []
+    assert indexer.problems("p") == []
     assert ManifestFile(folder / "manifest.json", box.disk).words is not None
-    library.drop("p")
+    indexer.drop("p")
     box.close()
     again = opened(box)
     assert again.backlog == 0

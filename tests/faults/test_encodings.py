@@ -2,7 +2,7 @@
 
 import pytest
 
-from qms.domain.errors import ConflictError
+from qms.memory.errors import ConflictError
 from qms.store import render as render_module
 from qms.store.options import FoldOutcome
 from tests.support.boxes import StoreBox, entry, line_of, statement
@@ -133,7 +133,7 @@ def test_the_check_notices_a_fold_that_writes_lines_anew(
     honest = render_module.render
     monkeypatch.setattr(
         "qms.store.fold.render",
-        lambda image, view, pending: honest(image, view, [*pending, *view.records]),
+        lambda image, view, pending, *rest: honest(image, view, [*pending, *view.records], *rest),
     )
     with pytest.raises(AssertionError):
         check_untouched(tmp_store, FILES["CRLF"])

@@ -4,11 +4,12 @@ import math
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from qms.store import image as image_module
+from qms.store import file_image as image_module
 from qms.store import reload as reload_module
 from qms.store.merge import Merge
 from qms.store.options import StoreOptions
@@ -312,6 +313,25 @@ def test_what_a_late_write_lacks_is_taken_out_once_it_has_come_to_rest(
 
 
 @pytest.mark.fault("F13")
+def test_an_entry_whose_line_a_late_write_spoils_is_kept(tmp_path: Path) -> None:
+    box = StoreBox(tmp_path, options=StoreOptions(settle_torn_s=0.0))
+    box.put(statement("a", "one"), statement("b", "two"))
+    box.fold()
+    with box.path.open("r+b") as editor:
+        box.put(statement("c", "three"))
+        box.fold()
+        editor.truncate(0)
+        editor.write(ONE[:-1] + b"\n" + TWO + b"\n")
+    box.store.look()
+    box.store.look()
+    box.fold()
+
+    assert sorted(box.documents()) == ["a", "b", "c"]
+    assert box.archived() == []
+    box.close()
+
+
+@pytest.mark.fault("F13")
 def test_a_late_write_that_takes_several_folds_is_taken_whole(tmp_store: StoreBox) -> None:
     count = 8
     tmp_store.put(*(statement(f"e{number}", f"text {number}") for number in range(count)))
@@ -403,6 +423,28 @@ def test_a_file_that_ends_amid_a_line_has_to_rest_longer(
 
     assert box.store.look().settled is is_taken
     assert (len(box.documents()) < 8) is is_taken
+
+
+@pytest.mark.fault("F13")
+def test_a_file_that_goes_on_changing_has_to_rest_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now_s = 0.0
+    monkeypatch.setattr(reload_module, "time", SimpleNamespace(monotonic=lambda: now_s))
+    box = StoreBox(tmp_path, options=StoreOptions(settle_s=10))
+    whole = half_written(box, torn=False).splitlines(keepends=True)
+
+    assert not box.store.look().settled
+    now_s = 9.0
+    box.save(b"".join(whole[:6]))
+    assert not box.store.look().settled
+    now_s = 11.0
+    assert not box.store.look().settled
+    assert len(box.documents()) == 8
+    now_s = 19.0
+
+    assert box.store.look().settled
+    assert len(box.documents()) == 6
 
 
 @pytest.mark.fault("F13")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from qms.fsio.disk import Disk, FileIdentity
+from qms.disk.disk import Disk, FileIdentity
 from qms.store import merge as merge_module
 from qms.store import reload as reload_module
 from tests.support.boxes import StoreBox, entry, line_of, statement

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from qms.files.append_log import AppendLog
+from qms.disk.append_log import AppendLog
 from qms.store.memory_store import MemoryStore
 from tests.support.power_loss import Model, Outcome, RecordingDisk, Step
 from tests.support.script import Teller, allowed_states, deleted_by

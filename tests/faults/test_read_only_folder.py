@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from qms.domain.errors import StorageFullError
+from qms.memory.errors import StorageFullError
 from qms.store.options import FoldOutcome, StoreOptions
 from tests.support.boxes import StoreBox, entry, line_of, statement
 

@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from qms.codec.documents import check
-from qms.domain.entry import Document
-from qms.domain.errors import UnavailableError
-from qms.domain.limits import DEFAULT_LIMITS
-from qms.files.base import BaseFiles, BaseMeta
-from qms.fsio.disk import Disk
-from qms.store import loading as loading_module
+from qms.disk.disk import Disk
+from qms.memory.entry import Document
+from qms.memory.errors import UnavailableError
+from qms.memory.limits import DEFAULT_LIMITS
+from qms.memory.validation import check
+from qms.store import load as loading_module
 from qms.store import reload as reload_module
+from qms.store.base import BaseFiles, BaseMeta
 from qms.store.options import FoldOutcome
 from tests.support.boxes import EARLIER, StoreBox, entry, line_of, statement
 from tests.support.disks import Killed, MortalDisk
@@ -78,6 +78,31 @@ def test_an_older_line_that_is_added_live_is_migrated_after_a_copy(tmp_store: St
     tmp_store.save(OLD_FILE)
     tmp_store.store.reload()
     check_migrated(tmp_store)
+
+
+class SyncedFolders(Disk):
+    """A disk that remembers which folders were synced."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.synced: list[Path] = []
+
+    def sync_folder(self, folder: Path) -> None:
+        self.synced.append(folder)
+        super().sync_folder(folder)
+
+
+@pytest.mark.fault("F20")
+def test_every_folder_that_is_made_for_the_copy_is_synced_in_its_parent(tmp_path: Path) -> None:
+    disk = SyncedFolders()
+    box = StoreBox(tmp_path)
+    box.save(OLD_FILE)
+    box.open(disk)
+
+    copy = next(box.backups.rglob("entries.jsonl"))
+
+    assert {copy.parent, copy.parent.parent, copy.parent.parent.parent} <= set(disk.synced)
+    box.close()
 
 
 def walk(root: Path, dies_at: int) -> bool:

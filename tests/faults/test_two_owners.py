@@ -3,18 +3,22 @@
 import os
 import subprocess
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from qms.domain.errors import ConflictError
-from qms.fsio import lock as lock_module
-from qms.fsio.lock import Owner, acquire, is_held, read_owner
+from qms.config.root import LOCK_PLACE, claim_root
+from qms.disk import root_lock as lock_module
+from qms.disk.root_lock import Owner, acquire, is_held, read_owner
+from qms.memory.errors import ConflictError
+from tests.support.server import ADMIN_KEY, ServerProcess, configured, refused_server
+from tests.support.waiting import eventually
 
 CHILD = """
 import os, sys
 from pathlib import Path
-from qms.fsio.lock import Owner, acquire
+from qms.disk.root_lock import Owner, acquire
 
 lock = acquire(Path(sys.argv[1]), Owner(pid=os.getpid(), command="qms serve", started_utc="x"))
 print("held", flush=True)
@@ -98,3 +102,62 @@ def test_without_the_lock_the_second_would_get_in(
         assert refused(tmp_path / "lock") is None
     finally:
         end(child)
+
+
+posix_only = pytest.mark.skipif(
+    sys.platform == "win32", reason="Windows does not remove a file that is open"
+)
+
+
+@posix_only
+@pytest.mark.fault("F15")
+@pytest.mark.parametrize("removed", [".qms/lock", ".qms"])
+def test_a_removed_lock_lets_no_second_server_in_and_comes_back(
+    tmp_path: Path, removed: str
+) -> None:
+    root = configured(tmp_path / "root")
+    with ServerProcess(root, key=ADMIN_KEY) as first:
+        (root / removed).rename(tmp_path / "removed")
+
+        second = refused_server(root)
+
+        assert second.returncode == ConflictError.exit_code, second.stderr
+        assert "is in use by" in second.stderr
+        assert second.stdout == ""
+        assert first.call("projA", "health")["version"]
+        eventually(lambda: read_owner(root / LOCK_PLACE) is not None)
+        owner = read_owner(root / LOCK_PLACE)
+        assert owner is not None
+        assert (owner.pid, owner.url) == (first.process.pid, first.url)
+
+
+@posix_only
+@pytest.mark.fault("F15")
+def test_a_removed_lock_is_written_anew_with_its_owner(tmp_path: Path) -> None:
+    held = claim_root(tmp_path, lambda: datetime.now(UTC), command="qms serve")
+    path = tmp_path / LOCK_PLACE
+    assert not held.restore()
+    path.unlink()
+    assert is_held(path, root=tmp_path)
+
+    assert held.restore()
+
+    assert read_owner(path) == held.owner
+    assert is_held(path)
+    assert not held.restore()
+    held.release()
+    assert not is_held(path, root=tmp_path)
+
+
+@posix_only
+@pytest.mark.fault("F15")
+def test_without_the_lock_of_the_folder_a_removed_file_would_let_the_second_in(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lock_module, "_lock_folder", lambda folder: None)
+    first = claim_root(tmp_path, lambda: datetime.now(UTC))
+    (tmp_path / LOCK_PLACE).unlink()
+
+    claim_root(tmp_path, lambda: datetime.now(UTC)).release()
+
+    first.release()

@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from qms.fsio import disk as disk_module
 from qms.store.options import FoldOutcome
 from tests.support.boxes import StoreBox, entry, line_of, statement
 from tests.support.disks import WindowsDisk
@@ -19,12 +18,6 @@ def store_on(tmp_path: Path, disk: WindowsDisk) -> StoreBox:
     box.put(entry("a"))
     box.fold()
     return box
-
-
-@pytest.fixture(autouse=True)
-def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Try again at once: how long it waits is not what is asked here."""
-    monkeypatch.setattr(disk_module, "_REPLACE_PAUSE_S", 0.0)
 
 
 @pytest.mark.fault("F24")
@@ -83,11 +76,9 @@ def test_a_crash_while_a_file_is_kept_open_loses_nothing(tmp_path: Path, name: s
 
 
 @pytest.mark.fault("F24")
-def test_a_disk_that_tries_once_would_postpone_the_fold(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(disk_module, "_REPLACE_ATTEMPTS", 1)
+def test_a_disk_that_tries_once_would_postpone_the_fold(tmp_path: Path) -> None:
     disk = WindowsDisk()
+    disk.replace_attempts = 1
     box = store_on(tmp_path, disk)
     box.put(entry("b"))
     disk.name, disk.refusals = "entries.jsonl", 3

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 import pytest
 
-from qms.cli.main import program
+from qms.cli.program import program
 from qms.cli.server import main as qms
 
 PAGE = Path(__file__).parents[2] / "docs" / "drop-in.md"

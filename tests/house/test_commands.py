@@ -6,7 +6,7 @@ import pytest
 
 from tests.house.pages import ROOT, code_blocks, read
 from tests.support.programs import DEBIAN_PACKAGES
-from tools.toolbox import AUDITORS, TOOLS
+from tools.toolbox import ON_REQUEST, TOOLS
 
 SERVE = "pip install uv && uv run qms serve"
 TEST = "pip install uv && uv run pytest"
@@ -34,6 +34,15 @@ def test_ci_takes_the_tests_last() -> None:
     assert steps[1] == "install format lint types layers docs serve page wine test"
 
 
+def test_a_whole_run_takes_the_tests_of_the_docs_step_once() -> None:
+    script = read(".ci/run")
+
+    assert 'step_docs() { uv run pytest -n 0 "$DOCS_TESTS"; }' in script
+    assert "if [[ $step == docs ]]; then export DOCS_TESTED=1; fi" in script
+    assert script.count('--ignore=$DOCS_TESTS"') == 1
+    assert "if [[ -n ${DOCS_TESTED:-} ]]; then" in script
+
+
 def test_ci_installs_every_program_that_a_test_may_need() -> None:
     packages = re.search(r"^PACKAGES=\((.*)\)$", read(".ci/run"), re.MULTILINE)
 
@@ -49,7 +58,7 @@ def test_every_program_that_a_test_needs_is_known() -> None:
         for program in re.findall(r'"([^"]+)"', arguments)
     }
 
-    assert needed <= set(DEBIAN_PACKAGES) | set(TOOLS) | set(AUDITORS)
+    assert needed <= set(DEBIAN_PACKAGES) | set(TOOLS) | set(ON_REQUEST)
 
 
 def test_ci_prepares_the_tools_of_others_that_tests_run() -> None:

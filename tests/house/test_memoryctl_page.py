@@ -1,14 +1,15 @@
 """docs/memoryctl.md says of every verb what its own help says."""
 
+import re
 import shlex
 
 import click
 import pytest
 
+from qms.app.table import TABLE
 from qms.cli.arguments import Verb, leaves, verb_first
-from qms.cli.main import program
-from qms.service.rows.lifecycle import LIFECYCLE
-from tests.house.pages import ROOT
+from qms.cli.program import program
+from tests.house.pages import ROOT, tracked_files
 from tools.document_memoryctl import PAGE, documented, fill, wanted
 
 CLI = ROOT / "qms" / "cli"
@@ -29,7 +30,9 @@ def test_every_verb_has_its_place_on_the_page() -> None:
 def test_every_command_of_the_lifecycle_is_called_by_a_verb() -> None:
     sources = "".join(path.read_text(encoding="utf-8") for path in CLI.glob("*.py"))
 
-    assert [row.name for row in LIFECYCLE if f'"{row.name}"' not in sources] == []
+    names = [row.name for row in TABLE if row.toolset == "lifecycle"]
+    assert len(names) > 20
+    assert [name for name in names if f'"{name}"' not in sources] == []
 
 
 @pytest.mark.parametrize("path", VERBS)
@@ -53,3 +56,31 @@ def test_every_option_says_what_it_is_for(path: str) -> None:
     options = [option for option in VERBS[path].params if isinstance(option, click.Option)]
 
     assert [option.name for option in options if not option.help] == []
+
+
+def _names_a_verb(words: list[str]) -> bool:
+    command: click.Command = program
+    for word in words:
+        if not isinstance(command, click.Group):
+            return True
+        if word not in command.commands:
+            return False
+        command = command.commands[word]
+    return True
+
+
+def test_every_verb_that_a_page_names_exists() -> None:
+    data = ROOT / "tests" / "data"
+    pages = [one for one in tracked_files() if one.suffix == ".md" and data not in one.parents]
+    named = [
+        (path.name, found)
+        for path in pages
+        for found in re.findall(
+            r"(?:`|^)memoryctl ((?:[a-z][a-z-]*)(?: [a-z][a-z-]*)?)",
+            path.read_text(encoding="utf-8"),
+            re.MULTILINE,
+        )
+    ]
+
+    assert named
+    assert [one for one in named if not _names_a_verb(one[1].split())] == []

@@ -9,10 +9,10 @@ from typing import Any
 import msgspec
 import pytest
 
+from qms.app.table import ADMIN_TABLE, TABLE
 from qms.config.settings import Settings
-from qms.domain import errors
-from qms.domain.limits import Limits
-from qms.service.admin.table import ADMIN_TABLE
+from qms.memory import errors
+from qms.memory.limits import Limits
 from tests.house.pages import read, table_rows
 from tests.support.house import House, key_of
 from tools.document_reference import (
@@ -129,8 +129,6 @@ def test_every_metric_is_on_the_metrics_page_with_its_type_and_labels(house: Hou
 def test_the_administration_page_has_exactly_the_routes_of_the_table() -> None:
     documented = {tuple(row[:2]) for row in table_rows(read("docs/administration.md"))}
 
-    assert documented == {
-        (f"`{row.route.method} {row.route.path}`", f"`{row.name}`")
-        for row in ADMIN_TABLE
-        if row.route is not None
-    }
+    routes = [(row.route, row.name) for row in ADMIN_TABLE if row.route is not None]
+    routes += [(row.care_route, row.name) for row in TABLE if row.care]
+    assert documented == {(f"`{at.method} {at.path}`", f"`{name}`") for at, name in routes}

@@ -44,7 +44,7 @@ def is_tested(row: str, rows: tuple[str, ...], tests: set[str]) -> bool:
 @pytest.mark.parametrize(
     ("row", "rows", "path"),
     [
-        *((row, TOOLS, "dropin/test_ai_memory.py") for row in TOOLS),
+        *((row, TOOLS, "dropins/test_ai_memory.py") for row in TOOLS),
         *((row, COMMANDS, "cli/test_ai_memory_commands.py") for row in COMMANDS),
     ],
 )

@@ -4,10 +4,10 @@ import re
 from pathlib import PurePosixPath
 from xml.etree import ElementTree as ET
 
+from qms.app.service_facts import EXPLANATIONS, LABEL
 from qms.config.toml_file import parse
-from qms.host.exit_codes import EXPLANATIONS
-from qms.host.service_control import LABEL, SERVICE_NAME
-from qms.host.systemd_unit import DEFAULT_ROOT
+from qms.platforms.service_control import SERVICE_NAME
+from qms.platforms.systemd_unit import DEFAULT_ROOT
 from tests.house.pages import read
 
 PAGE = "docs/service.md"

@@ -131,3 +131,18 @@ def test_decisions_are_numbered_without_gaps_and_have_three_parts() -> None:
     assert [int(page.name[:4]) for page in pages] == list(range(1, len(pages) + 1))
     for page in pages:
         assert re.findall(r"^## (\w+)", page.read_text(encoding="utf-8"), re.MULTILINE) == wanted
+
+
+def test_a_link_to_a_decision_has_the_number_of_its_page() -> None:
+    found = [
+        (path.name, label, number)
+        for path in tracked_files()
+        if path.suffix == ".md" and not is_theirs(path)
+        for label, number in re.findall(
+            r"\[(\d{4})\]\((?:\.\./)*(?:docs/)?(?:decisions/)?(\d{4})-",
+            path.read_text(encoding="utf-8"),
+        )
+    ]
+
+    assert found
+    assert [one for one in found if one[1] != one[2]] == []

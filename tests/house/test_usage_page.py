@@ -2,8 +2,8 @@
 
 import json
 
-from qms.domain.errors import QmsError
-from qms.service.table import TABLE
+from qms.app.table import TABLE
+from qms.memory.errors import QmsError
 from tests.house.pages import code_blocks, read
 from tests.support.house import House
 from tools.document_usage import PAGES, fill

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from qms.index.slots import Slots
-from qms.index.vector_moments import Moments
+from qms.index.vectors.cosine_stats import Moments
 from qms.search.hits import Candidates
 
 

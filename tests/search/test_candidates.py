@@ -1,15 +1,16 @@
 """What the indexes bring, and what is known of it afterwards."""
 
 from collections.abc import Sequence
+from datetime import timedelta
 from typing import Any
 
 import numpy as np
 import pytest
 
-from qms.domain.limits import DEFAULT_LIMITS
-from qms.domain.queries import Filter
+from qms.memory.filters import Filter
+from qms.memory.limits import DEFAULT_LIMITS
 from qms.search import candidates as stage
-from qms.search.candidates import find_candidates, find_latest, find_vectors
+from qms.search.candidates import PER_INDEX, find_candidates, find_latest, find_vectors
 from qms.search.hits import NOBODY, Candidates
 from qms.search.query import Match, Question, SearchQuery, make_question
 from tests.support.searching import NOW, make_hits, make_source, record
@@ -105,15 +106,29 @@ def test_a_weak_relation_lends_less() -> None:
     assert len(found) == 3
 
 
-def test_a_near_entry_is_thought_to_hold_some_words_where_the_list_of_words_is_cut(
-    monkeypatch: pytest.MonkeyPatch,
+@pytest.mark.parametrize("few", [100, 0], ids=["few have expired", "many have expired"])
+def test_expired_entries_take_no_place_among_the_candidates(
+    monkeypatch: pytest.MonkeyPatch, few: int
 ) -> None:
     monkeypatch.setattr(stage, "PER_INDEX", 3)
-    records = [record(f"r{number}", "roses and more roses") for number in range(4)]
-    source = make_source(records, {"r3": NORTH})
+    monkeypatch.setattr(stage, "FEW_EXPIRED", few)
+    ended = (NOW - timedelta(seconds=1)).isoformat()
+    gone = [record(f"gone{number}", "roses", ttlUtc=ended) for number in range(4)]
+    here = record("here", "one rose among several other words, and roses")
+    source = make_source([*gone, here], {one.header.id[2:]: NORTH for one in gone})
+
     (found,) = find_candidates([source], ask("roses", NORTH, max_results=3))
-    assert len(found) == 4
-    assert found.text[row(found, "r3")] == pytest.approx(found.text[row(found, "r0")] / 2)
+
+    assert found.ids == ["p:here"]
+
+
+def test_a_near_entry_is_thought_to_hold_some_words_where_the_list_of_words_is_cut() -> None:
+    most = PER_INDEX
+    records = [record(f"r{number}", "roses and more roses") for number in range(most + 1)]
+    source = make_source(records, {f"r{most}": NORTH})
+    (found,) = find_candidates([source], ask("roses", NORTH, max_results=3))
+    assert len(found) == most + 1
+    assert found.text[row(found, f"r{most}")] == pytest.approx(found.text[row(found, "r0")] / 2)
 
 
 def test_ideal_scores_are_asked_for_only_with_several_stores() -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from qms.search.context import add_context
-from qms.search.level import level
+from qms.search.normalize import level
 from tests.search.candidates_of import candidates
 
 

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from qms.index.vector_moments import Moments
+from qms.index.vectors.cosine_stats import Moments
 from qms.search.context import add_context
 from qms.search.fuse import DEFAULT_FUSION, HASH_FUSION, fuse, trusting
 from qms.search.hits import Candidates, Exact, Hits
-from qms.search.level import level
+from qms.search.normalize import level
 from tests.search.candidates_of import candidates
 
 

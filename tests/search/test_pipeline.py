@@ -8,16 +8,18 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from qms.domain.bodies import Kind
-from qms.domain.errors import InvalidInputError
-from qms.domain.limits import DEFAULT_LIMITS
-from qms.domain.queries import Filter
+from qms.index.sources import Source
+from qms.memory.bodies import Kind
+from qms.memory.errors import InvalidInputError
+from qms.memory.filters import Filter
+from qms.memory.limits import DEFAULT_LIMITS
+from qms.models.in_use import Models
 from qms.search.hits import Exact
 from qms.search.outcome import Mode
-from qms.search.pipeline import Found, Models, search
+from qms.search.pipeline import Found, search
 from qms.search.profiles import ProfileName
 from qms.search.query import Match, SearchQuery
-from qms.search.sources import Source
+from qms.store.options import VectorStatus
 from tests.support.searching import NOW, Directions, changed, make_source, record
 
 NORTH, EAST, UP = [1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0]
@@ -39,6 +41,10 @@ def ids(found: Found) -> list[str]:
     return [result.id.removeprefix("p:") for result in found.results]
 
 
+def reasons(found: Found) -> list[tuple[str, str]]:
+    return [(one.stage, one.reason) for one in found.skipped]
+
+
 RECORDS = [
     record("garden", "Roses are planted in the garden behind the house"),
     record("port", "The server listens on port 5080", tags=["network"]),
@@ -51,7 +57,7 @@ def test_words_find_an_entry_and_the_mode_says_that_only_they_did() -> None:
     found = run(make_source(RECORDS), "which port does the server listen on")
     assert ids(found)[0] == "port"
     assert found.mode is Mode.KEYWORD
-    assert ("vector", "no embedder") in [(one.stage, one.reason) for one in found.skipped]
+    assert ("vector", "no embedder") in reasons(found)
 
 
 def test_meaning_finds_what_no_word_does() -> None:
@@ -96,10 +102,53 @@ def test_vectors_of_another_model_are_not_compared() -> None:
     assert found.mode is Mode.KEYWORD
 
 
+def test_without_vectors_under_the_filter_only_words_were_compared() -> None:
+    models = Models(embedder=Directions({"port": EAST}))
+    source = make_source(RECORDS, {"garden": NORTH})
+
+    found = run(source, "port", models, filter=Filter(any_tags=frozenset({"network"})))
+
+    assert (ids(found), found.mode) == (["port"], Mode.KEYWORD)
+    assert ("vector", "no entry in scope has a vector") in reasons(found)
+    assert run(source, "port", models).mode is Mode.HYBRID
+
+
+def test_an_entry_of_all_words_without_a_vector_was_not_compared() -> None:
+    models = Models(embedder=Directions({"port": EAST}))
+
+    found = run(make_source(RECORDS, {"garden": NORTH}), "port", models, match=Match.ALL)
+
+    assert (ids(found), found.mode) == (["port"], Mode.KEYWORD)
+
+
+def test_a_store_with_some_vectors_says_how_many_are_missing() -> None:
+    models = Models(embedder=Directions({"flowers": NORTH}))
+    status = VectorStatus(done=1, total=3, seconds_left=7)
+    other = make_source([record("x", "text", project="q")], {}, project="q")
+    source = make_source(RECORDS, {"garden": NORTH}, vector_status=status)
+
+    found = run([source, other], "flowers", models)
+
+    assert found.mode is Mode.HYBRID
+    assert ("vector", "2 of 3 entries of p wait for their vectors") in reasons(found)
+    assert found.vectors == status
+    assert run(make_source(RECORDS, VECTORS), "flowers", models).vectors is None
+
+
+def test_a_time_is_told_when_that_of_every_store_is_known() -> None:
+    def total(*times: int | None) -> VectorStatus | None:
+        statuses = [VectorStatus(done=0, total=2, seconds_left=one) for one in times]
+        stores = [make_source(RECORDS, VECTORS, vector_status=status) for status in statuses]
+        return run(stores, "port").vectors
+
+    assert total(3, 5) == VectorStatus(done=0, total=4, seconds_left=5)
+    assert total(3, None) == VectorStatus(done=0, total=4, seconds_left=None)
+
+
 def test_a_filter_holds_for_words_and_for_meaning() -> None:
     models = Models(embedder=Directions({"server": EAST}))
     source = make_source(RECORDS, VECTORS)
-    wanted = Filter(any_tags=("network",))
+    wanted = Filter(any_tags=frozenset({"network"}))
     assert ids(run(source, "server", models, filter=wanted)) == ["port"]
     assert ids(run(source, "server", models, filter=Filter(kind=Kind.FACT))) == []
 

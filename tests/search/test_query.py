@@ -7,8 +7,8 @@ import msgspec
 import numpy as np
 import pytest
 
-from qms.domain.errors import InvalidInputError
-from qms.domain.limits import DEFAULT_LIMITS, Limits
+from qms.memory.errors import InvalidInputError
+from qms.memory.limits import DEFAULT_LIMITS, Limits
 from qms.search.query import SearchQuery, check_query, make_question
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)

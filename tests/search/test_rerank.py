@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from qms.domain.errors import UnavailableError
+from qms.memory.errors import UnavailableError
 from qms.search.hits import Exact, Hits
 from qms.search.rerank import RERANKED, rerank
 from tests.support.searching import make_hits, record

@@ -2,8 +2,8 @@
 
 import pytest
 
-from qms.index.terms import words
 from qms.search.speaker import FACTOR, FIRST_PERSON, speaker_factors, speaks_of_self
+from qms.text.terms import words
 
 ROLES = ["user", "assistant", None]
 

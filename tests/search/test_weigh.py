@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from qms.domain.entry import CurationTier, Retention, Timestamps
+from qms.memory.entry import CurationTier, Retention, Timestamps
 from qms.search.hits import Exact
 from qms.search.profiles import PROFILES, ProfileName
 from qms.search.weigh import weigh
@@ -21,6 +21,18 @@ PLAIN = record("plain", "text")
 def aged(one: Record, days: float) -> Record:
     then = NOW - timedelta(days=days)
     return changed(one, timestamps=Timestamps(then, then))
+
+
+def test_agent_cli_counts_recency_from_the_creation_and_the_others_from_the_last_change() -> None:
+    edited = changed(record("edited", "text"), timestamps=Timestamps(NOW - timedelta(days=60), NOW))
+    records = [edited, aged(record("newer", "text"), 1)]
+    hits = make_hits(records, relevance=[0.5, 0.5])
+
+    def order(name: ProfileName) -> list[str]:
+        return list(weigh(hits, traits_of(records), PROFILES[name], now=NOW).ids)
+
+    assert order(ProfileName.AGENT_CLI) == ["p:newer", "p:edited"]
+    assert order(ProfileName.DEFAULT) == ["p:edited", "p:newer"]
 
 
 def default_order(*records: Record, usage: tuple[int, ...] | None = None) -> list[str]:
@@ -86,6 +98,13 @@ def test_ai_memory_adds_six_factors_and_blends_in_the_cosine() -> None:
     best = max(first, second)
     assert scores["p:one"] == pytest.approx(0.6 * 0.7 + 0.4 * first / best)
     assert scores["p:two"] == pytest.approx(0.6 * 0.2 + 0.4 * second / best)
+
+
+def test_a_vector_that_points_away_costs_ai_memory_nothing() -> None:
+    away, none = record("away", "t"), record("none", "t")
+    hits = make_hits([away, none], text=[3.0, 3.0], relevance=[0, 0], vector=[-0.5, 0.0])
+    weighed = weigh(hits, traits_of([away, none]), AI_MEMORY, now=NOW)
+    assert weighed.scores["score"].tolist() == pytest.approx([0.4, 0.4])
 
 
 def test_ai_memory_without_vectors_is_its_keyword_score() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from qms.api.streams import MAX_STREAMS_OF_KEY
+from qms.http.guard import MAX_STREAMS_OF_KEY
 from tests.support.mcp import MODERN
 from tests.support.running import RunningServer
 from tests.support.server import ADMIN_KEY, ServerProcess, configured

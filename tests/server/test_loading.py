@@ -1,16 +1,15 @@
 """The port answers before any store is loaded, and each store serves as soon as it is."""
 
-import os
+import json
 import threading
+import urllib.request
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-from tests.support.server import ADMIN_KEY, ServerProcess, configured, store_folder
+from qms.disk.disk import Disk
+from tests.support.running import RunningServer
+from tests.support.server import ADMIN_KEY, configured, store_folder
 from tests.support.waiting import eventually
-
-pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="named pipes are for POSIX")
 
 TEXT = """\
 [endpoint.shared]
@@ -22,57 +21,71 @@ includeShared = false
 tier = "admin"
 apiKey = "qms_key_of_the_admin_for_tests"
 """
+LIMIT_S = 60
 
 
-class SlowFile:
-    """An `entries.jsonl` that a reader waits for: a pipe that nobody writes to yet."""
+class SlowDisk(Disk):
+    """A disk on which a project's `entries.jsonl` is read only once it `arrives`."""
 
-    def __init__(self, root: Path, project: str) -> None:
-        self._file = store_folder(root, project) / "entries.jsonl"
-        self._file.parent.mkdir(parents=True)
-        self._pipe = root / f"{project}.pipe"
-        os.mkfifo(self._pipe)
-        self._file.hardlink_to(self._pipe)
-        self._project = project
+    def __init__(self, *projects: str) -> None:
+        self._gates = {project: threading.Event() for project in projects}
 
-    def arrive(self) -> None:
-        """Put the real file in the pipe's place, and let who waits at the pipe go on."""
-        line = f'{{"id":"{self._project}:a","kind":"note","title":"There","body":{{"text":"x"}}}}\n'
-        real = self._file.with_name("real")
-        real.write_text(line, encoding="utf-8")
-        # Opens once there is a reader, who finds nothing in the pipe and looks at the name again.
-        with self._pipe.open("wb"):
-            real.replace(self._file)
+    def arrive(self, project: str) -> None:
+        """Let the reader of a project go on."""
+        self._gates[project].set()
+
+    def read(self, path: Path) -> bytes:
+        """Wait before a file is read that has not arrived."""
+        if path.name == "entries.jsonl":
+            assert self._gates[path.parent.name].wait(LIMIT_S)
+        return super().read(path)
 
 
-def ids(server: ServerProcess, project: str) -> list[str]:
+def fill(root: Path, project: str) -> None:
+    line = f'{{"id":"{project}:a","kind":"note","title":"There","body":{{"text":"x"}}}}\n'
+    folder = store_folder(root, project)
+    folder.mkdir(parents=True)
+    (folder / "entries.jsonl").write_text(line, encoding="utf-8")
+
+
+def ids(server: RunningServer, project: str) -> list[str]:
     return [item["id"] for item in server.call(project, "listEntries")["items"]]
 
 
-def loaded(server: ServerProcess) -> dict[str, bool]:
+def loaded(server: RunningServer) -> dict[str, bool]:
     return {store["name"]: store["loaded"] for store in server.call("shared", "health")["stores"]}
+
+
+def status(server: RunningServer) -> Any:
+    with urllib.request.urlopen(f"{server.url}/health", timeout=LIMIT_S) as answer:
+        return json.loads(answer.read())["status"]
 
 
 def test_the_port_answers_first_and_each_store_when_it_is_loaded(tmp_path: Path) -> None:
     configured(tmp_path, TEXT)
-    shared, slow = SlowFile(tmp_path, "shared"), SlowFile(tmp_path, "slow")
-
-    with ServerProcess(tmp_path, key=ADMIN_KEY) as server:
-        assert server.status() == (200, {"status": "Loading"})
+    fill(tmp_path, "shared")
+    fill(tmp_path, "slow")
+    disk = SlowDisk("shared", "slow")
+    server = RunningServer(tmp_path, ADMIN_KEY, disk=disk)
+    try:
+        assert status(server) == "Loading"
         assert loaded(server) == {"shared": False, "slow": False}
         answers: list[Any] = []
         waiting = threading.Thread(target=lambda: answers.append(ids(server, "slow")))
         waiting.start()
 
-        shared.arrive()
+        disk.arrive("shared")
         assert ids(server, "shared") == ["shared:a"]
         assert server.call("shared", "upsertEntry", entry={"kind": "note", "body": "y"})["created"]
         assert loaded(server) == {"shared": True, "slow": False}
-        assert server.status() == (200, {"status": "Loading"})
+        assert status(server) == "Loading"
         assert answers == []
 
-        slow.arrive()
+        disk.arrive("slow")
         waiting.join()
         assert answers == [["slow:a"]]
-        eventually(lambda: server.status() == (200, {"status": "Healthy"}))
-        assert server.stop() == 0
+        eventually(lambda: status(server) == "Healthy")
+    finally:
+        disk.arrive("shared")
+        disk.arrive("slow")
+        server.stop()

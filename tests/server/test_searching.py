@@ -1,5 +1,6 @@
 """Search through a real server with the real model: meaning, restarts, deleted and bad files."""
 
+import json
 import shutil
 from pathlib import Path
 from typing import Any
@@ -47,7 +48,11 @@ def test_a_question_finds_the_entry_that_shares_its_meaning_and_no_word(tmp_path
         assert first(server, "where does our pet rest?") == "projA:cat"
         assert server.call("projA", "health")["embedder"]["kind"] == "onnx"
         recalled = server.call("projA", "recall", context="where does our pet rest?")
-        assert (len(recalled["results"]), recalled["touched"]) == (3, ["projA:cat"])
+        assert len(recalled["memories"]) == 3
+        assert server.stop() == 0
+
+    usage = json.loads((store_folder(tmp_path) / ".qms" / "usage.json").read_bytes())
+    assert list(usage["entries"]) == ["projA:cat"]
 
 
 def test_a_restart_opens_the_indexes_instead_of_making_them_again(tmp_path: Path) -> None:
@@ -61,7 +66,7 @@ def test_a_restart_opens_the_indexes_instead_of_making_them_again(tmp_path: Path
         settled(server)
 
         assert first(server, "where does our pet rest?") == "projA:cat"
-        assert "vectors are made anew" not in server.errors.partition("shared")[0]
+        assert "rebuilding vectors" not in server.errors.partition("shared")[0]
         server.stop()
     assert {path.name: path.read_bytes() for path in keyword.iterdir()} == before
 

@@ -1,11 +1,14 @@
 """SIGTERM while clients write: what was begun is answered, and nothing is left to replay."""
 
 import signal
+from http.client import HTTPConnection, HTTPResponse
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from tests.support.load import PROJECT, WRITERS, Load, state_behind
+from tests.support.mcp import MODERN, events
 from tests.support.oracle import Oracle
 from tests.support.server import ADMIN_KEY, ServerProcess, configured, store_folder
 from tests.support.stores import assert_files_whole, lines_of, state_of_documents
@@ -55,3 +58,41 @@ def test_a_server_killed_under_load_leaves_a_journal_to_replay(tmp_path: Path) -
 
     assert code == -signal.SIGKILL
     assert not is_folded(tmp_path)
+
+
+def listen(connection: HTTPConnection) -> HTTPResponse:
+    """Open a stream of changes and return it once the server has said that it listens."""
+    meta = {"protocolVersion": MODERN, "clientCapabilities": {}}
+    params = {
+        "notifications": {"toolsListChanged": True},
+        "_meta": {f"io.modelcontextprotocol/{name}": value for name, value in meta.items()},
+    }
+    message = {"jsonrpc": "2.0", "id": 1, "method": "subscriptions/listen", "params": params}
+    headers = {
+        "content-type": "application/json",
+        "accept": "application/json, text/event-stream",
+        "authorization": f"Bearer {ADMIN_KEY}",
+        "mcp-protocol-version": MODERN,
+        "mcp-method": "subscriptions/listen",
+    }
+    connection.request("POST", f"/mcp/{PROJECT}", msgspec.json.encode(message), headers)
+    stream = connection.getresponse()
+    while b"subscriptions/acknowledged" not in (line := stream.readline()):
+        assert line, "the stream has ended"
+    return stream
+
+
+@pytest.mark.fault("F27")
+def test_a_stop_ends_the_streams_of_clients_with_their_result(tmp_path: Path) -> None:
+    configured(tmp_path)
+    with ServerProcess(tmp_path, key=ADMIN_KEY) as server:
+        connection = server.connect()
+        stream = listen(connection)
+        server.process.send_signal(signal.SIGTERM)
+        # A stream that is cut off has no last chunk, and reading it raises.
+        last = events(stream.read())[-1]
+        code = server.wait()
+        connection.close()
+
+    assert "result" in last
+    assert code == 0

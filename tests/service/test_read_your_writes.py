@@ -1,7 +1,7 @@
 """A keyword search sees what was acknowledged just before it, while the librarian commits."""
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from qms.domain.access import AccessTier, Caller
-from qms.fsio.disk import Disk
-from qms.index.keyword import KeywordIndex
-from qms.runtime.build import open_root
-from qms.service.commands import Services
+from qms.app.build import open_root
+from qms.commands.gate import Gate
+from qms.disk.disk import Disk
+from qms.index.words.keyword_index import KeywordIndex
+from qms.memory.access import AccessTier, Caller
 from tests.support.house import CONFIGURATION
 
 RACES = 1_000
@@ -25,7 +25,7 @@ SOMEBODY = Caller(user="somebody", access=AccessTier.ADMIN)
 class House:
     """A root whose librarian never stops committing."""
 
-    def __init__(self, services: Services) -> None:
+    def __init__(self, services: Gate) -> None:
         self._services = services
 
     def call(self, command: str, **request: Any) -> Any:
@@ -38,12 +38,12 @@ class House:
 
 @pytest.fixture
 def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[House]:
-    monkeypatch.setattr("qms.service.library.QUIET_S", 0.0)
-    monkeypatch.setattr("qms.store.index_saving.COST_FACTOR", 0)
+    monkeypatch.setattr("qms.index.indexer.QUIET_S", 0.0)
+    monkeypatch.setattr("qms.index.store_indexes.COST_FACTOR", 0)
     (tmp_path / "QuickMemoryServer.toml").write_text(CONFIGURATION, encoding="utf-8")
     opened = open_root(tmp_path, disk=Disk(), clock=lambda: datetime.now(UTC))
     try:
-        yield House(opened.runtime.services())
+        yield House(opened.runtime.gate())
     finally:
         opened.close()
 
@@ -69,8 +69,8 @@ def test_a_search_sees_every_upsert_and_deletion_acknowledged_just_before(
     commits = threading.Semaphore(0)
     commit = KeywordIndex.commit
 
-    def counted(index: KeywordIndex, give_way: Callable[[], None] | None = None) -> None:
-        commit(index, give_way)
+    def counted(index: KeywordIndex, *given: Any, **named: Any) -> None:
+        commit(index, *given, **named)
         commits.release()
 
     monkeypatch.setattr(KeywordIndex, "commit", counted)

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { CLIENTS, snippetOf } from "../../spa/js/connecting.js";
+import { CLIENTS, installLink, snippetOf, TOOLSETS } from "../../spa/js/connecting.js";
 
 const given = { origin: "http://127.0.0.1:5080", project: "projA", key: "qms_secret" };
 
@@ -33,4 +33,37 @@ test("a client that takes no remote server gets the bridge, whatever is asked fo
 
 test("without a key the snippet says where it goes", () => {
     assert.ok(snippetOf("codex", { ...given, key: "", way: "http" }).includes("qms_…"));
+});
+
+test("an install link carries the settings of the snippet", () => {
+    const given = { way: "http", origin: "http://127.0.0.1:5080", project: "a b", key: "qms_k" };
+    const cursor = new URL(installLink("cursor", given));
+    const settings = JSON.parse(atob(cursor.searchParams.get("config")));
+    assert.equal(cursor.protocol, "cursor:");
+    assert.deepEqual(settings, JSON.parse(snippetOf("cursor", given)).mcpServers["quick-memory"]);
+
+    const [scheme, query] = installLink("vscode", given).split("?");
+    const named = JSON.parse(decodeURIComponent(query));
+    assert.equal(scheme, "vscode:mcp/install");
+    assert.equal(named.name, "quick-memory");
+    assert.equal(named.url, "http://127.0.0.1:5080/mcp/a%20b");
+    assert.equal(named.headers.Authorization, "Bearer qms_k");
+});
+
+test("clients without install links get none", () => {
+    const given = { way: "bridge", origin: "http://127.0.0.1:5080", project: "p", key: "" };
+    const linked = Object.keys(CLIENTS).filter((client) => installLink(client, given));
+    assert.deepEqual(linked, ["cursor", "vscode"]);
+});
+
+test("lite is offered first, and the chosen toolset is in the address and in the arguments", () => {
+    assert.equal(TOOLSETS[0][0], "lite");
+
+    const http = JSON.parse(snippetOf("cursor", { ...given, way: "http", toolsets: "lite" }));
+    const bridge = JSON.parse(snippetOf("claude-desktop", { ...given, way: "bridge", toolsets: "lite" }));
+
+    assert.equal(http.mcpServers["quick-memory"].url, "http://127.0.0.1:5080/mcp/projA?toolsets=lite");
+    assert.deepEqual(bridge.mcpServers["quick-memory"].args.slice(-2), ["--toolsets", "lite"]);
+    const command = snippetOf("claude-code", { ...given, way: "http", toolsets: "lite" });
+    assert.ok(command.includes('"http://127.0.0.1:5080/mcp/projA?toolsets=lite"'));
 });

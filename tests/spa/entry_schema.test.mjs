@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { bodyFieldsOf, faultsOf, kindsOf, pathOfField } from "../../spa/js/entry_schema.js";
+import { bodyFieldsOf, faultsOf, kindsOf, limitInWords, pathOfField } from "../../spa/js/entry_schema.js";
 
 const orNull = (schema) => ({ anyOf: [schema, { type: "null" }], default: null });
 const schema = {
@@ -58,4 +58,14 @@ test("every fault is named at its field", () => {
 
 test("the server's way to name a field is read", () => {
     assert.deepEqual(pathOfField("relations[0].type"), ["relations", "0", "type"]);
+});
+
+test("a limit of the server is said in words", () => {
+    const said = (message, details) => limitInWords({ message, details });
+
+    assert.equal(said("title: 600 bytes are over the limit titleBytes of 512", { field: "title", maximum: 512 }),
+        "At most 512 bytes, about as many letters; this has 600.");
+    assert.equal(said("tags: 60 is over the limit tags of 50", { field: "tags", maximum: 50 }),
+        "At most 50 tags; this has 60.");
+    assert.equal(said("namespace: must be 1 to 128 characters", { field: "namespace" }), "Must be 1 to 128 characters");
 });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 
 import {
-    ago, fromLocalInput, localId, markedPieces, plural, projectOf, size, toLocalInput, words,
+    ago, fromLocalInput, localId, markedPieces, plural, projectOf, rangeOf, size, toLocalInput, words,
 } from "../../spa/js/formatting.js";
 
 test("a size has three figures at most and a unit", () => {
@@ -49,4 +49,12 @@ test("a snippet's marks become pieces and nothing else", () => {
     assert.deepEqual(markedPieces("a **b** <i>c</i>"), [
         { text: "a ", isMarked: false }, { text: "b", isMarked: true }, { text: " <i>c</i>", isMarked: false },
     ]);
+});
+
+test("a page of a list says which part it is", () => {
+    assert.equal(rangeOf({ number: 2, shown: 50, size: 50, total: 1234 }), "51–100 of 1,234, page 2 of 25");
+    assert.equal(rangeOf({ number: 1, shown: 3, size: 50, total: 3 }), "1–3 of 3");
+    assert.equal(rangeOf({ number: 3, shown: 7, size: 50 }), "101–107, page 3");
+    assert.equal(rangeOf({ number: null, shown: 7, size: 50, total: 90 }), "90 in total");
+    assert.equal(rangeOf({ number: null, shown: 7, size: 50 }), "");
 });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { elementsOf, joined, typesOf } from "../../spa/js/graph_elements.js";
+import { elementsOf, joined, kindsIn, mostLinked, toneOf, typesOf } from "../../spa/js/graph_elements.js";
 
 const node = (id, hops) => ({ id, hops, title: id });
 const edge = (sourceId, targetId, type) => ({ sourceId, targetId, type });
@@ -35,4 +35,23 @@ test("joined neighbourhoods have every node and edge once, as the first knows th
     assert.deepEqual(ids(nodes), ["far", "start", "near", "cited", "new"]);
     assert.equal(nodes[2].hops, 1);
     assert.equal(edges.length, 4);
+});
+
+test("a large project shows its most linked entries, a small one all", () => {
+    const nodes = Array.from({ length: 100 }, (_, at) => ({ id: `${at}` }));
+    const edges = [["1", "2"], ["1", "3"], ["4", "5"], ["6", "elsewhere"]]
+        .map(([sourceId, targetId]) => ({ sourceId, targetId, type: "ref" }));
+
+    const view = mostLinked({ nodes, edges }, { most: 4 });
+
+    assert.deepEqual(view.nodes.map(({ id }) => id), ["1", "2", "3", "4"]);
+    assert.equal(view.edges.length, 3);
+    assert.equal(mostLinked({ nodes: nodes.slice(0, 50), edges }).nodes.length, 50);
+    assert.equal(mostLinked({ nodes, edges: [] }).nodes.length, 60);
+});
+
+test("kinds have a colour and are counted", () => {
+    assert.deepEqual(kindsIn([{ kind: "fact" }, { kind: "note" }, { kind: "fact" }]), [["fact", 2], ["note", 1]]);
+    assert.notEqual(toneOf("fact"), toneOf("note"));
+    assert.equal(toneOf("unheard of"), toneOf("chunk"));
 });

@@ -28,7 +28,17 @@ test("a report adds up what became of each batch, and where faults stand", () =>
     assert.deepEqual(report, {
         found: 0, stored: 2, replaced: 1, known: 1, refused: 2,
         faults: [{ place: "line 9", message: "not JSON" }, { place: "line 2", message: "no kind" }],
+        notes: [],
     });
+});
+
+test("a report names what the server says of entries that it stored", () => {
+    const warnings = [{ index: 1, message: "body.text was taken as body.statement" }, { index: null, message: "all" }];
+    const answer = { imported: 2, updated: 0, skipped: 0, errors: [], warnings };
+
+    assert.deepEqual(withAnswer(emptyReport(), items(2), answer).notes, [
+        { place: "line 2", message: "body.text was taken as body.statement" }, { place: "", message: "all" },
+    ]);
 });
 
 test("faults beyond a bound are counted, not listed", () => {

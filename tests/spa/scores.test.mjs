@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { explain } from "../../spa/js/scores.js";
+import { explain, splitByRelevance } from "../../spa/js/scores.js";
 
 const result = {
     score: 0.68,
@@ -19,11 +19,26 @@ test("the parts of a score add up to it", () => {
     const { parts, total } = explain(result);
     const sum = parts.reduce((before, part) => before + part.share, 0);
 
-    assert.deepEqual(parts.map((part) => part.name), ["Relevance", "Recent", "Confidence"]);
+    assert.deepEqual(parts.map((part) => part.name), ["Relevance", "Recency", "Confidence"]);
     assert.ok(Math.abs(sum - total) < 1e-9);
 });
 
 test("only what found the entry is named as having found it", () => {
-    assert.deepEqual(explain(result).found.map((stage) => stage.name), ["Words"]);
+    assert.deepEqual(explain(result).found.map((stage) => stage.name), ["Keyword"]);
     assert.deepEqual(explain({ score: 1 }), { found: [], parts: [], total: 1 });
+});
+
+test("results far below the best one are folded away, but no exact match", () => {
+    const results = [0.6, 0.2, 0.14, 0.1].map((relevance) => ({ scores: { relevance } }));
+    results[3].provenance = { exact: "id" };
+
+    const { strong, weak } = splitByRelevance(results);
+
+    assert.deepEqual(strong, [results[0], results[1], results[3]]);
+    assert.deepEqual(weak, [results[2]]);
+});
+
+test("entries without scores are all shown", () => {
+    assert.deepEqual(splitByRelevance([{}, {}]), { strong: [{}, {}], weak: [] });
+    assert.deepEqual(splitByRelevance([]), { strong: [], weak: [] });
 });

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from qms.domain.errors import NotFoundError, UnavailableError
+from qms.memory.errors import NotFoundError, UnavailableError
+from qms.store import catalog as catalog_module
 from qms.store.catalog import Catalog, by_last_use
 from qms.store.memory_store import MemoryStore
 from tests.support.projects import open_store, remember, text_of
@@ -167,7 +168,7 @@ def test_one_broken_store_of_twenty_leaves_nineteen_healthy(make: Make, stores: 
     broken = stores.folder("p07") / "entries.jsonl"
     broken.unlink()
     broken.mkdir()
-    with pytest.raises(OSError, match="directory"):  # the control: unguarded, it ends the loading
+    with pytest.raises(OSError, match="folder"):  # the control: unguarded, it ends the loading
         open_store(stores.folder("p07"), "p07")
 
     catalog = make()
@@ -179,7 +180,7 @@ def test_one_broken_store_of_twenty_leaves_nineteen_healthy(make: Make, stores: 
         store = catalog.get(name)
         assert text_of(store, "one") == f"text of {name}"
         remember(store, "two")
-    with pytest.raises(UnavailableError, match=r"store p07 cannot be opened: .*directory"):
+    with pytest.raises(UnavailableError, match=r"store p07 cannot be opened: .*is a folder"):
         catalog.get("p07")
 
 
@@ -310,6 +311,28 @@ def test_removing_a_store_that_is_loading_waits_and_closes_it(make: Make, stores
     thread.join(BOUND_S)
 
     assert (closed, catalog.projects) == (["p"], [])
+
+
+def test_a_store_that_opens_after_the_catalog_has_closed_is_closed_too(
+    make: Make, stores: Stores, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(catalog_module, "CLOSE_WAIT_S", 0.0)
+    stores.gates["p"] = threading.Event()
+    is_closed = threading.Event()
+
+    def close(store: MemoryStore) -> None:
+        store.close()
+        is_closed.set()
+
+    catalog = make(closer=close)
+    catalog.start(["p"])
+    eventually(lambda: stores.opened == ["p"])
+    catalog.close()
+    stores.gates["p"].set()
+
+    assert is_closed.wait(BOUND_S)
+    assert catalog.projects == []
+    assert catalog.loaded("p") is None
 
 
 def test_close_closes_every_store_though_one_of_them_fails(

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from qms.domain.errors import StorageFullError
-from qms.fsio.disk import Disk
+from qms.disk.disk import Disk
+from qms.memory.errors import StorageFullError
 from tests.support.boxes import StoreBox, line_of, statement
 from tests.support.disks import Killed, MortalDisk
 

@@ -8,13 +8,14 @@ from typing import Any
 
 import pytest
 
-from qms.codec.documents import instant_text, normalise
-from qms.domain.changes import ChangeSet
-from qms.domain.errors import ConflictError, NotFoundError, UnavailableError
-from qms.store import image as image_module
+from qms.memory.changes import ChangeSet
+from qms.memory.errors import ConflictError, NotFoundError, UnavailableError
+from qms.memory.validation import instant_text, normalise
+from qms.store import file_image as image_module
 from qms.store.draft import Draft
 from qms.store.options import FoldOutcome, StoreOptions
 from tests.support.boxes import NOW, StoreBox, entry, line_of, statement
+from tests.support.stores import UnsyncedDisk
 
 # -- writing and reading
 
@@ -170,8 +171,9 @@ def test_a_deleted_entry_goes_to_the_archive(tmp_store: StoreBox) -> None:
     tmp_store.remove("a")
     tmp_store.fold()
 
-    assert tmp_store.archived() == [
+    assert [{**one, "crc32": None} for one in tmp_store.archived()] == [
         {
+            "crc32": None,
             "archivedUtc": instant_text(NOW),
             "reason": "deleted",
             "by": "tester",
@@ -207,7 +209,7 @@ def test_the_count_of_encodings_would_notice_a_fold_that_encodes_all(
 
 def count_encodings(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Return the ids of entries as they are encoded, wherever the house encodes one."""
-    from qms.codec import documents, hand_lines, lines
+    from qms.memory import hand_lines, lines, validation
 
     calls: list[str] = []
     encode: Callable[[Any], bytes] = lines.encode_line
@@ -216,7 +218,7 @@ def count_encodings(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         calls.append(document["id"])
         return encode(document)
 
-    for module in (documents, hand_lines, lines):
+    for module in (validation, hand_lines, lines):
         monkeypatch.setattr(module, "encode_line", counted)
     return calls
 
@@ -237,14 +239,27 @@ def test_a_fold_is_due_soon_after_a_write_and_not_before(tmp_path: Path) -> None
 # -- hand edits
 
 
-def test_an_unchanged_file_is_not_read_again(
-    tmp_store: StoreBox, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    tmp_store.put(entry("a"))
-    tmp_store.fold()
-    monkeypatch.setattr(type(tmp_store.disk), "read", None)
+class ReadsDisk(UnsyncedDisk):
+    """Remembers which files were read."""
 
-    assert tmp_store.store.reload().settled
+    def __init__(self) -> None:
+        self.reads: list[str] = []
+
+    def read(self, path: Path) -> bytes:
+        self.reads.append(path.name)
+        return super().read(path)
+
+
+def test_an_unchanged_file_is_not_read_again(tmp_path: Path) -> None:
+    disk = ReadsDisk()
+    box = StoreBox(tmp_path, disk=disk)
+    box.put(entry("a"))
+    box.fold()
+    disk.reads.clear()
+
+    assert box.store.reload().settled
+    assert disk.reads == []
+    box.close()
 
 
 def test_a_touched_file_with_the_same_bytes_is_no_edit(
@@ -366,11 +381,11 @@ def test_verify_reads_the_file_and_names_dangling_relations(tmp_store: StoreBox)
     tmp_store.fold()
     tmp_store.edit(lambda data: data + b"bad\n")
 
-    codes = [(one.code, one.line) for one in tmp_store.store.verify()]
+    codes = [(one.code, one.line) for one in tmp_store.store.verify().problems]
     assert codes == [("notJson", 2), ("danglingRelation", None)]
     tmp_store.store.reload()
     tmp_store.put(entry("b"))
-    assert [one.code for one in tmp_store.store.verify()] == ["notJson"]
+    assert [one.code for one in tmp_store.store.verify().problems] == ["notJson"]
 
 
 def test_every_figure_of_the_status_follows_what_happens(tmp_store: StoreBox) -> None:
@@ -407,7 +422,8 @@ def test_our_own_files_are_ignored_by_git(tmp_store: StoreBox) -> None:
 
 
 @pytest.mark.parametrize(
-    "lost", ["base.json", "base.jsonl", "folding.json", "journal.wal", "conflicts.jsonl"]
+    "lost",
+    ["base.json", "base.jsonl", "folding.json", "folds.jsonl", "journal.wal", "conflicts.jsonl"],
 )
 def test_no_entry_is_lost_with_a_file_of_our_own(tmp_store: StoreBox, lost: str) -> None:
     tmp_store.put(entry("a"), entry("b"))

@@ -4,11 +4,10 @@ from typing import Any
 
 import pytest
 
-from qms.codec.documents import header_of
-from qms.codec.hand_lines import GoodLine
-from qms.store.file_side import FoldedWrites
-from qms.store.image import FileReading, Image, LineProblem
-from qms.store.merge import HOLD_MINIMUM, merge, missing_ids, must_hold, spoiled_ids, unseen_ids
+from qms.memory.hand_lines import GoodLine
+from qms.memory.validation import header_of
+from qms.store.file_image import Image, LineProblem
+from qms.store.merge import HOLD_MINIMUM, merge, missing_ids, must_hold, spoiled_ids
 from qms.store.view import Record, bulk_view
 from tests.support.boxes import line_of, statement
 
@@ -78,27 +77,6 @@ def test_what_the_person_may_not_have_seen_leaves_a_copy() -> None:
 
     assert edited.lost["p:a"].line == removed.lost["p:a"].line == line("2")
     assert back.lost["p:a"].line == line("1")
-
-
-@pytest.mark.parametrize(
-    ("before", "seen", "unseen"),
-    [
-        ([{"p:a": b"2"}], {"p:a": b"2"}, set()),
-        ([{"p:a": b"2"}], {"p:a": b"1"}, {"p:a"}),
-        ([{"p:a": b"2", "p:b": b"2"}], {"p:a": b"1", "p:b": b"2"}, set()),
-        ([{"p:b": b"2"}, {"p:a": b"2"}], {"p:a": b"1", "p:b": b"1"}, {"p:a", "p:b"}),
-        ([{"p:b": b"2"}, {"p:a": b"2"}], {"p:a": b"1", "p:b": b"2"}, {"p:a"}),
-        ([{"p:b": b"2"}, {"p:a": b"2"}], {"p:a": b"2", "p:b": b"1"}, set()),
-        ([{"p:a": None}], {"p:a": b"1"}, {"p:a"}),
-    ],
-)
-def test_one_line_of_a_fold_in_the_file_shows_that_it_was_seen(
-    before: list[dict[str, bytes | None]], seen: dict[str, bytes], unseen: set[str]
-) -> None:
-    image = Image(ids=list(seen), raws=list(seen.values()))
-    reading = FileReading(image=image, fresh=dict.fromkeys(seen, good("1")))
-
-    assert unseen_ids([FoldedWrites(0.0, lines) for lines in before], reading, set()) == unseen
 
 
 @pytest.mark.parametrize(

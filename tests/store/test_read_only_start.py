@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from qms.domain.errors import StorageFullError
-from qms.fsio.disk import Disk
+from qms.disk.disk import Disk
+from qms.memory.errors import StorageFullError
 from qms.store.options import StoreOptions
 from tests.support.projects import open_store, remember, text_of
 

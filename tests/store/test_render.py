@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qms.codec.lines import encode_line
-from qms.store.image import Image, LineProblem
+from qms.memory.lines import encode_line
+from qms.store.file_image import Image, LineProblem
 from qms.store.render import chunks, render
 from qms.store.view import Record, StoreView, bulk_view
 from tests.support.boxes import entry

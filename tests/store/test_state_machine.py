@@ -225,6 +225,7 @@ SETTINGS = settings(
 )
 
 
+@pytest.mark.slow
 def test_a_store_holds_what_a_dictionary_would_after_any_history() -> None:
     run_state_machine_as_test(StoreMachine, settings=SETTINGS)
 
@@ -237,6 +238,7 @@ def test_a_store_holds_what_a_dictionary_would_after_long_histories() -> None:
     )
 
 
+@pytest.mark.slow
 def test_without_the_journal_the_check_fails() -> None:
     class Forgetful(StoreMachine):
         @rule()

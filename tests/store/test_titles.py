@@ -1,7 +1,7 @@
 """The index of titles: made when it is first asked for, then as immutable as a view."""
 
-from qms.codec.lines import encode_line
-from qms.domain.entry import Document
+from qms.memory.entry import Document
+from qms.memory.lines import encode_line
 from qms.store.titles import Titled, TitleIndex
 from qms.store.view import Record, StoreView, ViewBuilder, bulk_view
 

@@ -5,7 +5,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qms.codec.lines import encode_line
+from qms.memory.lines import encode_line
 from qms.store.view import Record, StoreView, ViewBuilder, bulk_view
 from tests.support.boxes import entry
 

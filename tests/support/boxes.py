@@ -9,10 +9,11 @@ from typing import Any
 import msgspec
 import pytest
 
-from qms.codec.documents import check, normalise
-from qms.domain.entry import Document
-from qms.domain.limits import DEFAULT_LIMITS
-from qms.fsio.disk import Disk
+from qms.disk.disk import Disk
+from qms.memory.access import AccessTier
+from qms.memory.entry import Document
+from qms.memory.limits import DEFAULT_LIMITS
+from qms.memory.validation import check, normalise
 from qms.store.draft import Draft
 from qms.store.memory_store import MemoryStore
 from qms.store.options import FoldOutcome, Origin, StoreOptions
@@ -117,7 +118,7 @@ class StoreBox:
 
     def origin(self, command: str = "test") -> Origin:
         """Return who writes here, now."""
-        return Origin(command=command, user="tester", at_utc=self.clock())
+        return Origin(command=command, user="tester", at_utc=self.clock(), right=AccessTier.ADMIN)
 
     def put(self, *documents: Document) -> None:
         """Write documents in one change set; each is checked as a command would."""

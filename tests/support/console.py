@@ -13,9 +13,13 @@ ORIGIN = f"http://{HOST}"
 class Console:
     """One user's way to `/admin`, with its key."""
 
-    def __init__(self, client: AsgiClient, user: str | None = "admin") -> None:
+    def __init__(
+        self, client: AsgiClient, user: str | None = "admin", *, agent_id: str | None = None
+    ) -> None:
         self._client = client
         self._headers = [("x-api-key", key_of(user))] if user else []
+        if agent_id is not None:
+            self._headers.append(("x-agent-id", agent_id))
 
     def send(
         self, method: str, path: str, content: Any = None, *, address: str = "127.0.0.1"

@@ -12,7 +12,7 @@ import threading
 import time
 from pathlib import Path
 
-from qms.fsio.disk import Disk
+from qms.disk.disk import Disk
 from qms.store.memory_store import MemoryStore
 from qms.store.options import StoreOptions
 from tests.support.oracle import operation

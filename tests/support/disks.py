@@ -1,9 +1,10 @@
 """Disks that fail: the one place where tests put their faults."""
 
 import errno
+import os
 from pathlib import Path
 
-from qms.fsio.disk import Disk
+from qms.disk.disk import Disk
 
 
 class Killed(BaseException):
@@ -71,8 +72,21 @@ class MortalDisk(Disk):
         super().make_folder(path)
 
 
+class FullDisk(Disk):
+    """Takes no more bytes while it is full."""
+
+    is_full = False
+
+    def write(self, descriptor: int, data: bytes | memoryview) -> int:
+        if self.is_full:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return super().write(descriptor, data)
+
+
 class WindowsDisk(Disk):
     """Renames as Windows does while somebody has the target open, `refusals` times."""
+
+    replace_pause_s = 0.0
 
     def __init__(self, code: int = 32, refusals: int = 0, name: str = "") -> None:
         self.code = code

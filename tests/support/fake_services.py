@@ -9,14 +9,14 @@ from pathlib import Path
 
 import msgspec
 
-from qms.domain.errors import (
+from qms.memory.errors import (
     ConflictError,
     InvalidInputError,
     NotAllowedError,
     NotFoundError,
     UnavailableError,
 )
-from qms.host.service_control import ServiceSpec, ServiceState, ServiceStatus
+from qms.platforms.service_control import ServiceSpec, ServiceState, ServiceStatus
 
 PENDING_LOOKS = 2
 """How often a fake service is seen starting or stopping before it has."""
@@ -51,7 +51,7 @@ class FakeServiceManager:
         """Remember the service."""
         self._check_admin()
         if self.spec is not None:
-            raise ConflictError("the service is installed already")
+            raise ConflictError("the service is already installed")
         self.spec = spec
         self._status = ServiceStatus(
             state=ServiceState.STOPPED,

@@ -9,8 +9,8 @@ import resource
 import sys
 from pathlib import Path
 
-from qms.domain.errors import QmsError
-from qms.fsio.disk import Disk
+from qms.disk.disk import Disk
+from qms.memory.errors import QmsError
 from tests.support.stores import open_store, state_of, write
 
 _FOLDS = 30

@@ -8,42 +8,54 @@ from typing import Any
 
 import msgspec
 
-from qms.api.app import app
-from qms.api.mcp.endpoints import Endpoints
-from qms.config.settings import Settings
-from qms.files.audit import AuditLog
-from qms.fsio.disk import Disk
-from qms.inference.choose import Chosen, ChosenReranker, open_embedder
-from qms.inference.cross_encoder import open_reranker
-from qms.runtime.chat_chooser import ChatChooser
-from qms.service.calls import Command
-from qms.service.commands import Services
-from qms.service.configuration import Configuration
-from qms.service.keyring import Keyring
-from qms.service.library import Library
-from qms.service.table import TABLE
+from qms.app.chat_model import ChatChooser
+from qms.app.feature_files import FEATURE_FILES
+from qms.app.routes import app
+from qms.app.table import ADMIN_TABLE, TABLE
+from qms.auth.keyring import Keyring
+from qms.commands.command import Command
+from qms.commands.context import Context
+from qms.commands.gate import Gate
+from qms.config.configuration import Configuration
+from qms.config.settings import Settings, Toolset
+from qms.disk.disk import Disk
+from qms.features.backups.queue import BackupQueue
+from qms.features.documents.extract import Extractor
+from qms.index.indexer import Indexer
+from qms.mcp.project_servers import Endpoints
+from qms.models.choose import Chosen, ChosenReranker, open_embedder
+from qms.models.cross_encoder import open_reranker
 from qms.store.catalog import Catalog
+from qms.store.feature_files import Declared
 from qms.store.memory_store import MemoryStore
 from qms.store.options import StoreOptions
+from qms.telemetry.audit_log import AuditLog
 from qms.telemetry.series import Series
 from tests.support.asgi import Answer, AsgiClient
 
 USERS = ("reader", "writer", "curator", "admin")
 
-CONFIGURATION = """\
+ALL_TOOLSETS = f"toolsets = {msgspec.json.encode(list(Toolset)).decode()}"
+"""A line that lets keys call every command of the table."""
+
+CONFIGURATION = f"""\
 [global.embedding]
 model = "hash"
 [global.rate]
 requestsPerMinute = 0
 [endpoint.shared]
 slug = "shared"
+{ALL_TOOLSETS}
 [endpoint.projA]
 slug = "projA"
+{ALL_TOOLSETS}
 [endpoint.projB]
 slug = "projB"
+{ALL_TOOLSETS}
 includeShared = false
 [endpoint.closed]
 slug = "closed"
+{ALL_TOOLSETS}
 private = true
 """ + "".join(
     f'[users.{user}]\ntier = "{user}"\napiKey = "qms_key_of_the_{user}_for_tests"\n'
@@ -132,8 +144,10 @@ class House:
         disk: Disk | None = None,
         before_opening: Callable[[str], None] = lambda _project: None,
         commands: tuple[Command, ...] = TABLE,
+        feature_files: Declared = FEATURE_FILES,
     ) -> None:
         self.root = root
+        self._feature_files = feature_files
         self.clock = clock
         self.disk = disk or Disk()
         self._before_opening = before_opening
@@ -143,7 +157,7 @@ class House:
         self.configuration.load()
         self.catalog = Catalog(self._open, closer=self._close)
         self.catalog.register(self.configuration.settings.endpoints)
-        self.library = Library(
+        self.indexer = Indexer(
             hash_embedder,
             self.disk,
             open_reranker=self._choose_reranker,
@@ -153,20 +167,30 @@ class House:
         self.audit = AuditLog(root / "logs" / "audit.jsonl", self.disk)
         self.series = Series()
         self.keyring = Keyring(clock=clock, monotonic=clock.seconds)
-        self.services = Services(
-            self.configuration,
-            self.catalog,
-            self.library,
-            audit=self.audit,
-            series=self.series,
-            clock=clock,
-            commands=commands,
-            keyring=self.keyring,
+        self.queue = BackupQueue(
+            self.configuration, self.catalog, self.disk, audit=self.audit, clock=clock
         )
+        self.gate = self.gate_of(commands)
         self.configuration.subscribe(self._follow)
-        application = app(self.services)
+        application = app(self.gate)
         self.endpoints: Endpoints = application.endpoints
         self.client = AsgiClient(application)
+
+    def gate_of(self, commands: tuple[Command, ...]) -> Gate:
+        """Return the gate in front of these commands."""
+        return Gate(
+            Context(
+                self.configuration,
+                self.catalog,
+                self.indexer,
+                audit=self.audit,
+                series=self.series,
+                clock=self.clock,
+                commands=(*commands, *ADMIN_TABLE),
+                keyring=self.keyring,
+                parts=(self.queue, Extractor()),
+            )
+        )
 
     def door(self, user: str, project: str = "projA") -> Door:
         """Return a user's way in."""
@@ -184,6 +208,15 @@ class House:
         """Edit the TOML by hand and have it read."""
         self.toml.write_text(change(self.toml.read_text(encoding="utf-8")), encoding="utf-8")
         self.configuration.reload()
+
+    def allow(self, *toolsets: str, project: str = "projA") -> None:
+        """Have a project allow these toolsets and no others, the first of them by default."""
+        slug = f'slug = "{project}"\n'
+        allowed = f"toolsets = {msgspec.json.encode(toolsets).decode()}\n"
+        default = f"defaultToolsets = {msgspec.json.encode(toolsets[:1]).decode()}\n"
+        self.reconfigure(
+            lambda text: text.replace(f"{slug}{ALL_TOOLSETS}\n", f"{slug}{allowed}{default}")
+        )
 
     def set_limits(self, **limits: int) -> None:
         """Add `[global.limits]`."""
@@ -207,7 +240,7 @@ class House:
 
     def _close(self, store: MemoryStore) -> None:
         store.close()
-        self.library.drop(store.project)
+        self.indexer.drop(store.project)
 
     def _open(self, project: str) -> MemoryStore:
         self._before_opening(project)
@@ -220,12 +253,12 @@ class House:
             folder,
             project,
             disk=self.disk,
-            options=StoreOptions(limits=settings.global_.limits),
+            options=StoreOptions(limits=settings.global_.limits, feature_files=self._feature_files),
             backup_root=settings.backup_folder(self.root),
             clock=self.clock,
         )
         store.subscribe(partial(self.audit.append, project))
-        self.library.add(store, folder / "indexes")
+        self.indexer.add(store, folder / "indexes")
         return store
 
 

@@ -5,9 +5,9 @@ from typing import Any
 
 import msgspec
 
-from qms.domain.bodies import Kind
-from qms.domain.entry import Header, Timestamps
-from qms.index.documents import IndexDocument
+from qms.index.indexed_entry import IndexDocument
+from qms.memory.bodies import Kind
+from qms.memory.entry import Header, Timestamps
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
 _HEADER_FIELDS = frozenset(Header.__struct_fields__)

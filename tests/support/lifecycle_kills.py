@@ -16,8 +16,9 @@ from typing import Any
 
 import msgspec
 
-from qms.domain.access import LOCAL_ADMIN
-from qms.runtime.jobs import Jobs
+from qms.app.jobs import Jobs
+from qms.features.transfer.moves_file import Moves
+from qms.memory.access import LOCAL_ADMIN
 from tests.support.house import Clock, House
 from tests.support.stores import UnsyncedDisk
 
@@ -81,12 +82,12 @@ class _Nowhere(UnsyncedDisk):
 
 
 def send(house: House, command: str, **request: Any) -> Any:
-    return house.services.call(LOCAL_ADMIN, "projA", command, request)
+    return house.gate.call(LOCAL_ADMIN, "projA", command, request)
 
 
 def move(house: House, *, careless: bool) -> None:
     if careless:
-        house.store().moves._disk = _Nowhere()
+        house.store().features.get(Moves)._disk = _Nowhere()
     send(house, "moveEntry", id="one", toProject="projB")
 
 

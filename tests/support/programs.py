@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tools.toolbox import AUDITORS, TOOLS, command_of
+from tools.toolbox import ON_REQUEST, TOOLS, command_of
 
 DEBIAN_PACKAGES = {
     "bash": "bash",
@@ -57,7 +57,7 @@ def require(program: str, *, in_ci: bool) -> None:
 @cache
 def why_missing(program: str) -> str | None:
     """Return what is wrong with the program on this machine, or None when it works."""
-    if program in TOOLS | AUDITORS:
+    if program in TOOLS | ON_REQUEST:
         missing = f"{program} is missing (python tools/toolbox.py {program})"
         return missing if command_of(program) is None else None
     if shutil.which(program) is None:

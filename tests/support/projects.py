@@ -3,15 +3,18 @@
 import json
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TypeVar
 
-from qms.domain.access import LOCAL_ADMIN
-from qms.fsio.disk import Disk
-from qms.ingest.entries import EntryRules, new_document
+from qms.disk.disk import Disk
+from qms.memory.access import LOCAL_ADMIN, AccessTier
+from qms.memory.entry_input import EntryRules, new_document
 from qms.store.draft import Draft
 from qms.store.memory_store import MemoryStore
 from qms.store.options import Origin, StoreOptions
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
+
+Kind = TypeVar("Kind", bound=MemoryStore)
 
 
 def open_store(
@@ -22,7 +25,19 @@ def open_store(
     options: StoreOptions | None = None,
 ) -> MemoryStore:
     """Open the store in `folder` with a clock that stands still."""
-    return MemoryStore.open(
+    return open_as(MemoryStore, folder, project, disk=disk, options=options)
+
+
+def open_as(
+    kind: type[Kind],
+    folder: Path,
+    project: str = "p",
+    *,
+    disk: Disk | None = None,
+    options: StoreOptions | None = None,
+) -> Kind:
+    """Open the store in `folder` as one of a class of its own."""
+    return kind.open(
         folder,
         project,
         disk=disk or Disk(),
@@ -40,7 +55,9 @@ def remember(store: MemoryStore, local_id: str, text: str = "a text") -> None:
     def plan(draft: Draft) -> None:
         draft.put(new_document(given, local_id=local_id, now=NOW, caller=LOCAL_ADMIN, rules=rules))
 
-    store.commit(Origin(command="upsertEntry", user="alice", at_utc=NOW), plan)
+    store.commit(
+        Origin(command="upsertEntry", user="alice", at_utc=NOW, right=AccessTier.ADMIN), plan
+    )
 
 
 def edit_by_hand(path: Path, old: str, new: str) -> None:

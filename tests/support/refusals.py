@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from qms.domain.errors import InvalidInputError
+from qms.memory.errors import InvalidInputError
 
 
 def refusal_or_none(call: Callable[[], object]) -> InvalidInputError | None:

@@ -10,8 +10,8 @@ import signal
 import sys
 from pathlib import Path
 
-from qms.fsio.disk import Disk
-from qms.service.restoring import Target, find_past
+from qms.disk.disk import Disk
+from qms.features.backups.restore import Target, find_past
 from qms.store.draft import Draft
 from tests.support.house import Clock
 from tests.support.workshop import Workshop
@@ -73,7 +73,7 @@ def work(root: Path, backup_id: str, dies_at: int, *, stepwise: bool) -> None:
 
 
 def _restore_stepwise(shop: Workshop, backup_id: str) -> None:
-    past = find_past(shop.store, shop.desk.shelf, Target(backup_id=backup_id))
+    past = find_past(shop.store, shop.queue.backup_folder, Target(backup_id=backup_id))
     for line in past.lines.values():
 
         def plan(draft: Draft, line: bytes = line) -> None:

@@ -4,34 +4,19 @@ import asyncio
 import http.client
 import socket
 import threading
-from collections.abc import Callable
+from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import uvicorn
-
-from qms.api.app import app
-from qms.fsio.disk import Disk
-from qms.host.protocol import MAX_HEAD_BYTES, PatientProtocol, check_connections
-from qms.runtime.build import open_root
+from qms.app.build import open_root
+from qms.app.http_server import Hooks, Served, http_server
+from qms.config.addresses import ListenAddress
+from qms.disk.disk import Disk
+from qms.http.protocol import TimeoutProtocol, check_connections
 from tests.support.server import call_on
 
-
-class _Server(uvicorn.Server):
-    """Looks at its connections more often than once a second."""
-
-    def __init__(self, config: uvicorn.Config, on_stopping: Callable[[], None]) -> None:
-        super().__init__(config)
-        self._on_stopping = on_stopping
-
-    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        self._on_stopping()
-        await super().shutdown(sockets=sockets)
-
-    async def on_tick(self, counter: int) -> bool:
-        check_connections(self.server_state.connections, asyncio.get_running_loop().time())
-        return await super().on_tick(counter)
+START_LIMIT_S = 60
 
 
 class RunningServer:
@@ -41,29 +26,33 @@ class RunningServer:
         self,
         root: Path,
         key: str,
-        protocol: type[PatientProtocol] = PatientProtocol,
+        protocol: type[TimeoutProtocol] = TimeoutProtocol,
         *,
         port: int = 0,
+        disk: Disk | None = None,
     ) -> None:
         self.key = key
-        self._opened = open_root(root, disk=Disk(), clock=_now, command="test server")
-        services = self._opened.runtime.services()
-        application = app(services)
-        config = uvicorn.Config(
-            application,
-            http=protocol,
-            ws="none",
-            lifespan="on",
-            log_config=None,
-            h11_max_incomplete_event_size=MAX_HEAD_BYTES,
-        )
-        self._server = _Server(config, application.endpoints.close)
-        self._socket = socket.create_server(("127.0.0.1", port))
-        self.port: int = self._socket.getsockname()[1]
-        self.url = f"http://127.0.0.1:{self.port}"
-        self._thread = threading.Thread(target=self._server.run, args=([self._socket],))
-        self._thread.start()
-        self._opened.announce(self.url)
+        is_listening = threading.Event()
+        said: list[str] = []
+        with ExitStack() as undo:
+            self._opened = open_root(
+                root, disk=disk or Disk(), clock=_now, command="test server", loads=False
+            )
+            undo.callback(self._opened.close)
+            self._server = http_server(
+                self._opened,
+                [ListenAddress("http", "127.0.0.1", port)],
+                said.append,
+                Served(load_after_s=0.0),
+                Hooks(listening=is_listening.set, turned=self._check, stopping=_do_nothing),
+            )
+            self._server.config.http = protocol
+            self._thread = threading.Thread(target=self._server.serve_until_stopped)
+            self._thread.start()
+            assert is_listening.wait(START_LIMIT_S)
+            undo.pop_all()
+        self.url = said[-1].removeprefix("listening: ")
+        self.port = int(self.url.rpartition(":")[2])
 
     def call(self, project: str, command: str, /, **request: Any) -> Any:
         """Call a command over HTTP and return the object that it answers."""
@@ -84,9 +73,18 @@ class RunningServer:
 
     def stop(self) -> None:
         """Stop as after a signal: requests end, stores fold, the root is given back."""
-        self._server.should_exit = True
+        self._server.stop()
         self._thread.join()
         self._opened.close()
+
+    def _check(self) -> None:
+        """Look at the connections at every turn, not once a second."""
+        now = asyncio.get_running_loop().time()
+        check_connections(self._server.server_state.connections, now)
+
+
+def _do_nothing() -> None:
+    return
 
 
 def _now() -> datetime:

@@ -12,8 +12,8 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from qms.domain.errors import StorageFullError
-from qms.fsio.disk import Disk
+from qms.disk.disk import Disk
+from qms.memory.errors import StorageFullError
 from qms.store.memory_store import MemoryStore
 from qms.store.options import FoldOutcome
 from tests.support.stores import (

@@ -8,17 +8,17 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from qms.codec.documents import complete, normalise
-from qms.codec.lines import encode_line
-from qms.fsio.disk import Disk
-from qms.index.columns import Columns
-from qms.index.documents import Facets, index_document
-from qms.index.keyword import KeywordIndex
+from qms.disk.disk import Disk
+from qms.index.columns.columns import Columns
+from qms.index.columns.traits import Traits
+from qms.index.indexed_entry import Facets, index_document
 from qms.index.slots import Slots
-from qms.index.traits import Traits
-from qms.index.vector import VectorIndex
+from qms.index.sources import Source
+from qms.index.vectors.vector_index import VectorIndex
+from qms.index.words.keyword_index import KeywordIndex
+from qms.memory.lines import encode_line
+from qms.memory.validation import complete, normalise
 from qms.search.hits import CLASSES, Column, Exact, Hits
-from qms.search.sources import Source
 from qms.store.view import Record, bulk_view
 
 NOW = datetime(2026, 11, 16, 12, tzinfo=UTC)

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -34,22 +35,41 @@ def store_folder(root: Path, project: str = "projA") -> Path:
     return root / "MemoryStores" / project
 
 
+def refused_server(root: Path) -> subprocess.CompletedProcess[str]:
+    """Return how a server ends that is started on a root where it cannot serve."""
+    return subprocess.run(
+        [sys.executable, "-m", "qms.cli.server", "serve", "--root", str(root), "--port", "0"],
+        capture_output=True,
+        encoding="utf-8",
+        timeout=2 * START_LIMIT_S,
+        check=False,
+        env=os.environ | {"PYTHONWARNDEFAULTENCODING": "0"},
+    )
+
+
 class ServerProcess:
     """Runs while its `with` block does; `lines` holds what it printed before it listened."""
 
     def __init__(
-        self, root: Path, *arguments: str, key: str = "", command: tuple[str, ...] = ()
+        self,
+        root: Path,
+        *arguments: str,
+        key: str = "",
+        command: tuple[str, ...] = (),
+        before: tuple[str, ...] = (),
+        environment: Mapping[str, str] | None = None,
     ) -> None:
+        """Start it; `before` is a program that runs it, `environment` all that it inherits."""
         self.root = root
         self.key = key
         self.lines: list[str] = []
         self.url = ""
         usual = ("qms.cli.server", "serve", "--root", str(root), *(arguments or ("--port", "0")))
         self.process = subprocess.Popen(
-            [sys.executable, "-m", *(command or usual)],
+            [*before, sys.executable, "-m", *(command or usual)],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            env=os.environ | {"PYTHONWARNDEFAULTENCODING": "0"},
+            env={**(environment or os.environ), "PYTHONWARNDEFAULTENCODING": "0"},
             encoding="utf-8",
         )
         self._errors: list[str] = []
@@ -169,8 +189,16 @@ class Client:
 
     def send(self, command: str, request: dict[str, Any]) -> Answer:
         """Call a command and return the answer as it is."""
+        return self._post(f"/api/v1/{self.project}/{command}", request)
+
+    def care(self, command: str, /, **request: Any) -> Any:
+        """Call a command that looks after the store, and return its response."""
+        answer = self._post(f"/admin/stores/{self.project}/{command}", request)
+        assert answer.status == 200, answer.body[:500]
+        return answer.json
+
+    def _post(self, path: str, request: dict[str, Any]) -> Answer:
         headers = {"Content-Type": "application/json", "Authorization": f"Bearer {self._key}"}
-        path = f"/api/v1/{self.project}/{command}"
         self._connection.request("POST", path, msgspec.json.encode(request), headers)
         answer = self._connection.getresponse()
         names = {name.lower(): value for name, value in answer.getheaders()}

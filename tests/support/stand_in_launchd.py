@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from qms.host.service_launchd import PLIST_PLACE
-from qms.host.system_command import Ran
+from qms.platforms.launchd import PLIST_PLACE
+from qms.platforms.system_command import Ran
 
 BOUND_S = 60.0
 NOT_FOUND = 113

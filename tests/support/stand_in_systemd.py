@@ -12,8 +12,8 @@ import threading
 from collections.abc import Sequence
 from pathlib import Path
 
-from qms.host.service_systemd import UNIT_PLACE
-from qms.host.system_command import Ran
+from qms.platforms.system_command import Ran
+from qms.platforms.systemd import UNIT_PLACE
 
 BOUND_S = 60.0
 

@@ -4,16 +4,15 @@ What a store holds is described by a flat state: the local id of every entry wit
 `shared/<writer>` with what that writer put down in the one entry that all writers change.
 """
 
-import os
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from qms.domain.access import LOCAL_ADMIN
-from qms.fsio.disk import Disk
-from qms.ingest.entries import EntryRules, new_document, patched_document, replaced_document
+from qms.disk.disk import Disk
+from qms.memory.access import LOCAL_ADMIN, AccessTier
+from qms.memory.entry_input import EntryRules, new_document, patched_document, replaced_document
 from qms.store.draft import Draft
 from qms.store.memory_store import MemoryStore
 from qms.store.options import Origin, StoreOptions
@@ -58,10 +57,7 @@ def now() -> datetime:
 
 def abandon(store: MemoryStore) -> None:
     """Leave a store as a killed process does: nothing is folded, the descriptor is closed."""
-    journal = store._writer._journal
-    if journal._descriptor >= 0:
-        os.close(journal._descriptor)
-        journal._descriptor = -1
+    store.abandon()
 
 
 def write(store: MemoryStore, changes: Changes, *, verb: str = "upsertEntry") -> None:
@@ -72,7 +68,7 @@ def write(store: MemoryStore, changes: Changes, *, verb: str = "upsertEntry") ->
         for key, text in changes.items():
             _change(draft, key, text, at, patches=verb == "patchEntry")
 
-    store.commit(Origin(command=verb, user="tester", at_utc=at), plan)
+    store.commit(Origin(command=verb, user="tester", at_utc=at, right=AccessTier.ADMIN), plan)
 
 
 def _change(draft: Draft, key: str, text: str | None, at: datetime, *, patches: bool) -> None:

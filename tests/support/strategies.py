@@ -4,8 +4,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from qms.domain.bodies import Kind, body_from_text
-from qms.domain.entry import FIELD_DEFAULTS, Document
+from qms.memory.bodies import Kind, body_from_text
+from qms.memory.entry import FIELD_DEFAULTS, Document
 from tests.support.boxes import entry
 
 text = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)

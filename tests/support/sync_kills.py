@@ -18,9 +18,9 @@ from unittest.mock import patch
 import msgspec
 
 from qms.cli import sync_run
-from qms.cli.sync_run import Direction, SyncSide, sync
-from qms.codec.documents import version_of
-from qms.domain.access import LOCAL_ADMIN
+from qms.cli.sync_run import Direction, Portions, SyncSide, sync
+from qms.memory.access import LOCAL_ADMIN
+from qms.memory.validation import version_of
 from tests.support.house import Clock, House
 from tests.support.lifecycle_kills import MOST, KillingDisk, killed_child
 from tests.support.stores import UnsyncedDisk
@@ -28,6 +28,8 @@ from tests.support.stores import UnsyncedDisk
 Story = Callable[[list[House]], None]
 
 SIDES = ("here", "there")
+FEW = Portions(apply_entries=2)
+"""Several changes a side, with moments between them."""
 COMMON = ("changed-here", "changed-there", "changed-twice", "deleted-here", "deleted-there")
 
 
@@ -39,7 +41,7 @@ def open_sides(folder: Path, disk: UnsyncedDisk) -> list[House]:
 
 
 def send(house: House, command: str, **request: Any) -> Any:
-    return house.services.call(LOCAL_ADMIN, "projA", command, request)
+    return house.gate.call(LOCAL_ADMIN, "projA", command, request)
 
 
 def remember(house: House, name: str, text: str) -> None:
@@ -50,7 +52,7 @@ def side(name: str, house: House) -> SyncSide:
     def call(command: str, request: dict[str, Any]) -> Any:
         return msgspec.json.decode(msgspec.json.encode(send(house, command, **request)))
 
-    return SyncSide(name, call)
+    return SyncSide(name, call, FEW)
 
 
 def run(houses: list[House]) -> None:
@@ -60,7 +62,7 @@ def run(houses: list[House]) -> None:
 
 def run_carelessly(houses: list[House]) -> None:
     """Sync with what is common written down first, as if all of it were done already."""
-    bring, postponed = sync_run._bring, []
+    transfer, postponed = sync_run._transfer, []
 
     def later(*arguments: Any) -> list[Any]:
         postponed.append(arguments)
@@ -69,10 +71,10 @@ def run_carelessly(houses: list[House]) -> None:
     def hoped_for(ours: dict[str, str], theirs: dict[str, str], _base: Any) -> dict[str, str]:
         return {**theirs, **ours}
 
-    with patch.multiple(sync_run, _bring=later, next_base=hoped_for):
+    with patch.multiple(sync_run, _transfer=later, next_base=hoped_for):
         run(houses)
     for wanted, source, target in postponed:
-        list(bring(wanted, source, target))
+        list(transfer(wanted, source, target))
 
 
 def prepare(folder: Path) -> None:
@@ -128,7 +130,6 @@ def tell_until(root: Path, number: int, tell: Story) -> None:
 def main() -> None:
     folder, careless = Path(sys.argv[1]), sys.argv[2:] == ["careless"]
     tell: Story = run_carelessly if careless else run
-    sync_run.APPLY_ENTRIES = 2  # several changes a side, with moments between them
     prepare(folder / "before")
     for number in range(1, MOST):
         root = folder / str(number)

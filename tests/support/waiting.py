@@ -4,7 +4,7 @@ import threading
 import time
 from collections.abc import Callable
 
-from qms.host.patience import Patience
+from qms.platforms.wait import Patience
 
 BOUND_S = 30.0
 """Far beyond what anything here takes on a busy machine."""

@@ -3,19 +3,19 @@
 from datetime import datetime
 from pathlib import Path
 
-from qms.domain.access import LOCAL_ADMIN
-from qms.files.audit import AuditLog
-from qms.files.backup_manifest import BackupKind, Manifest
-from qms.fsio.disk import Disk
-from qms.ingest.entries import EntryRules, new_document, replaced_document
-from qms.service.backup_desk import BackupDesk, Orderer
-from qms.service.backup_verifying import verify
-from qms.service.configuration import Configuration
-from qms.service.restoring import Restored, Target, restore
+from qms.config.configuration import Configuration
+from qms.disk.disk import Disk
+from qms.features.backups.backup_manifest import BackupKind, Manifest
+from qms.features.backups.queue import BackupQueue, Requester
+from qms.features.backups.restore import Restored, Target, restore
+from qms.features.backups.verify import verify
+from qms.memory.access import LOCAL_ADMIN, AccessTier
+from qms.memory.entry_input import EntryRules, new_document, replaced_document
 from qms.store.catalog import Catalog
 from qms.store.draft import Draft
 from qms.store.memory_store import MemoryStore
 from qms.store.options import Origin, StoreOptions
+from qms.telemetry.audit_log import AuditLog
 from tests.support.house import Clock
 
 PROJECT = "p"
@@ -27,7 +27,9 @@ State = dict[str, str]
 class Workshop:
     """One project of a root, with a clock that a test moves."""
 
-    def __init__(self, root: Path, clock: Clock, disk: Disk) -> None:
+    def __init__(
+        self, root: Path, clock: Clock, disk: Disk, *, in_background: bool = False
+    ) -> None:
         self.root = root
         self.clock = clock
         self.disk = disk
@@ -36,12 +38,19 @@ class Workshop:
         if not toml.exists():
             root.mkdir(parents=True, exist_ok=True)
             toml.write_text(f'[endpoint.{PROJECT}]\nslug = "{PROJECT}"\n', encoding="utf-8")
-        configuration = Configuration(toml, disk, clock)
-        configuration.load()
+        self.configuration = Configuration(toml, disk, clock)
+        self.configuration.load()
         self._audit = AuditLog(root / "logs" / "audit.jsonl", disk)
         self.catalog = Catalog(self._open)
         self.catalog.register([PROJECT])
-        self.desk = BackupDesk(configuration, self.catalog, disk, audit=self._audit, clock=clock)
+        self.queue = BackupQueue(
+            self.configuration,
+            self.catalog,
+            disk,
+            audit=self._audit,
+            clock=clock,
+            in_background=in_background,
+        )
 
     @property
     def store(self) -> MemoryStore:
@@ -58,16 +67,16 @@ class Workshop:
 
     def back_up(self, mode: str = "differential") -> str:
         """Make a backup and return its id."""
-        return self.desk.order(PROJECT, BackupKind(mode), Orderer("tester")).id
+        return self.queue.order(PROJECT, BackupKind(mode), Requester("tester")).id
 
     def verify(self, backup_id: str) -> Manifest:
         """Verify a backup."""
-        return verify(self.desk.shelf, PROJECT, backup_id, StoreOptions(), self.clock)
+        return verify(self.queue.backup_folder, PROJECT, backup_id, StoreOptions(), self.clock)
 
     def restore(self, backup_id: str | None = None, at: datetime | None = None) -> Restored:
         """Restore a backup or a moment."""
         target = Target(backup_id=backup_id, at_utc=at)
-        return restore(self.store, self.desk, target, self.origin("restoreBackup"))
+        return restore(self.store, self.queue, target, self.origin("restoreBackup"))
 
     def state(self) -> State:
         """Return the texts of all entries."""
@@ -96,7 +105,7 @@ class Workshop:
         self.catalog.register([PROJECT])
 
     def origin(self, command: str) -> Origin:
-        return Origin(command=command, user="tester", at_utc=self.clock())
+        return Origin(command=command, user="tester", at_utc=self.clock(), right=AccessTier.ADMIN)
 
     def close(self) -> None:
         """Close the store and the audit log."""

@@ -12,6 +12,7 @@ import pytest
 
 from qms.telemetry import logs
 from qms.telemetry.logs import ConsoleFormatter, JsonFormatter, LogOptions
+from tests.support.rights import too_open
 
 KEY = "qms_" + "Ab3-_" * 8 + "xyz"
 log = logging.getLogger("qms.test")
@@ -190,6 +191,14 @@ def test_a_long_field_is_cut_and_says_how_long_it_was(console: io.StringIO) -> N
     assert "(100000 characters)" in console.getvalue()
 
 
+def test_a_key_at_the_place_of_the_cut_is_redacted_before_the_cut(console: io.StringIO) -> None:
+    shown = 12  # of the key: too few characters to be recognised as one
+    log.info("event", extra={"text": " " * (logs.MAX_FIELD_CHARS - shown) + KEY})
+
+    assert KEY[:shown] not in console.getvalue()
+    assert "qms_[red" in console.getvalue()
+
+
 def test_an_extra_field_never_replaces_one_of_ours(console: io.StringIO) -> None:
     log.info("event", extra={"level": "fatal", "time": "then"})
 
@@ -258,3 +267,20 @@ def test_a_library_that_logs_every_session_is_heard_in_trouble_only() -> None:
 
     assert "secret" not in stream.getvalue()
     assert "something is wrong" in stream.getvalue()
+
+
+@pytest.mark.attack(88)
+@pytest.mark.parametrize("umask", [0o000, 0o022])
+def test_the_log_and_what_was_set_aside_of_it_are_for_their_owner_alone(
+    tmp_path: Path, umask: int
+) -> None:
+    before = os.umask(umask)
+    try:
+        logs.configure(LogOptions(file=tmp_path / "logs" / "qms.log", max_bytes=200), io.StringIO())
+        for number in range(9):
+            log.warning("record %s", number)
+    finally:
+        os.umask(before)
+
+    assert len(list((tmp_path / "logs").iterdir())) > 2
+    assert too_open(tmp_path / "logs") == []

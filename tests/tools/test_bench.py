@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from qms.memory.limits import DEFAULT_LIMITS
 from tools.bench import FULL, main
-from tools.benchmarks import served, store_served
+from tools.benchmarks import hostile, served, store_served
 from tools.benchmarks.corpus import documents, lines
 from tools.benchmarks.measure import Bound, Row, Verdict, table
 
@@ -112,6 +113,23 @@ def test_peers_are_measured_in_one_table() -> None:
     assert result.exit_code == 0, result.output
     assert "| found in 10: three words of the text, in any order | 100% |" in result.stdout
     assert "| 120 of 120 |" in result.stdout
+
+
+def test_hostile_inputs_are_as_large_as_those_that_froze_the_server() -> None:
+    known = hostile.attacks()
+
+    assert len({one.name for one in known}) == len(known) == 11
+    assert all(60_000 < len(one.body) < DEFAULT_LIMITS.import_bytes for one in known)
+
+
+@pytest.mark.long
+def test_health_and_searches_are_measured_beside_hostile_inputs() -> None:
+    tiny = ("hostile", "--sizes", "20", "--calls", "5", "--only", "100,000 ids", "--markdown")
+
+    result = CliRunner().invoke(main, [*tiny, "--bound", "hostile-wait=1e9"])
+
+    assert result.exit_code == 0, result.output
+    assert result.stdout.count("| 100,000 ids: ") == 2
 
 
 def test_backups_are_measured_in_process() -> None:

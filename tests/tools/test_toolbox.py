@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.environment import Environment
 from tools.toolbox import PythonTool, interpreter_for
 
 NEWER = (3, 19)
@@ -21,10 +22,10 @@ def program(path: Path, script: str) -> str:
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(tmp_path: Path, environment: Environment) -> Path:
     program(tmp_path / "path" / "python3.19", "exit 127")  # as a shim of pyenv that leads nowhere
-    monkeypatch.setenv("PATH", str(tmp_path / "path"))
-    monkeypatch.setenv("PYENV_ROOT", str(tmp_path / "pyenv"))
+    environment["PATH"] = str(tmp_path / "path")
+    environment["PYENV_ROOT"] = str(tmp_path / "pyenv")
     return tmp_path
 
 

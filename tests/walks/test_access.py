@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from qms.domain.access import AccessTier
-from qms.service.table import TABLE
+from qms.app.table import TABLE
+from qms.memory.access import AccessTier
 from tests.support.asgi import AsgiClient
 from tests.support.house import USERS, House, key_of
 
@@ -20,7 +20,8 @@ REQUESTS: dict[str, dict[str, Any]] = {
     "bulkImport": {"entries": [{"kind": "note", "body": "new"}]},
     "relatedEntries": {"id": "seed"},
     "searchEntries": {"query": {"text": "seed"}},
-    "recall": {"context": "seed"},
+    "remember": {"text": "new"},
+    "recall": {"query": "seed"},
     "promoteEntry": {"id": "seed"},
     "forgetEntries": {"pattern": "nothing has these words"},
     "linkEntries": {"sourceId": "seed", "targetId": "other"},
@@ -57,6 +58,10 @@ REQUESTS: dict[str, dict[str, Any]] = {
     "memory_consolidate": {"ids": ["gone", "also gone"], "title": "Both"},
     "memory_expand_query": {"query": "seed"},
     "memory_auto_tag": {"id": "seed"},
+    "storeDocument": {"content": "# Seed\n\nA document."},
+    "getDocument": {"id": "paper"},
+    "analyzeDocument": {"id": "paper"},
+    "documentRefs": {"documentId": "paper"},
     "memory_detect_contradiction": {"id_a": "seed", "id_b": "other"},
     "memory_search": {"query": "seed", "format": "json"},
     "memory_list": {"format": "json"},
@@ -92,6 +97,7 @@ LEAST = {
     "health": "reader",
     "describe": "reader",
     "getUsageDoc": "reader",
+    "remember": "writer",
     "recall": "reader",
     "promoteEntry": "writer",
     "forgetEntries": "writer",
@@ -124,6 +130,11 @@ LEAST = {
     "autoTag": "writer",
     "extractMemories": "reader",
     "summaries": "reader",
+    "storeDocument": "writer",
+    "getDocument": "reader",
+    "analyzeDocument": "reader",
+    "documentRefs": "reader",
+    "validateRefs": "writer",
     "reloadStore": "admin",
     "rebuildIndexes": "admin",
     "acceptHeld": "admin",
@@ -177,6 +188,7 @@ def seeded(house: House) -> House:
             house.door("writer", project)(
                 "upsertEntry", entry={"id": name, "kind": "note", "body": name}
             )
+        house.door("writer", project)("storeDocument", content="A paper.", id="paper")
     return house
 
 
@@ -287,7 +299,7 @@ def test_another_project_in_the_request_is_refused_whether_it_exists_or_not(
     refusal = house.door("reader").fails("listEntries", project=project)
 
     assert (refusal.status, refusal.code) == (400, "invalidInput")
-    assert refusal.message == "project: is not projA, whose endpoint this is"
+    assert refusal.message == "project: must be projA, the project of this endpoint"
 
 
 def test_an_unknown_command_is_not_found(house: House) -> None:

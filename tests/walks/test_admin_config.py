@@ -46,7 +46,7 @@ def test_an_edited_text_is_saved_in_force_and_audited(house: House, admin: Conso
 
     assert house.configuration.settings.global_.log_level == "warning"
     assert house.toml.read_text(encoding="utf-8").startswith("# mine\n")
-    assert house.services.authenticate(key_of("reader")).user == "reader"
+    assert house.gate.authenticate(key_of("reader")).user == "reader"
     event = admin("GET", "/audit?command=saveConfig")["items"][0]
     assert event["changes"] == [{"op": "update", "id": "config", "version": saved["version"]}]
 
@@ -112,7 +112,7 @@ def test_a_plain_key_in_a_saved_text_is_kept_as_its_hash(house: House, admin: Co
 
     assert plain not in house.toml.read_text(encoding="utf-8")
     assert plain not in admin("GET", "/config")["text"]
-    assert house.services.authenticate(plain).user == "eve"
+    assert house.gate.authenticate(plain).user == "eve"
 
 
 def test_an_invalid_edit_by_hand_is_shown_and_blocks_changes(house: House, admin: Console) -> None:

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from qms.service.admin.table import ADMIN_TABLE
-from qms.service.calls import Command
+from qms.app.table import ADMIN_TABLE
+from qms.commands.command import Command
 from qms.telemetry.series import StoreFigures
 from tests.conftest import EntryMaker
 from tests.support.asgi import Answer

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from qms.config.settings import Toolset
 from tests.conftest import EntryMaker
 from tests.support.asgi import AsgiClient
 from tests.support.console import Console
@@ -23,7 +24,7 @@ def endpoints(house: House) -> dict[str, Any]:
 
 
 def test_a_project_is_made_and_open_at_once(house: House, admin: Console) -> None:
-    settings = {"name": "New one", "private": True, "toolsets": ["core", "graph"], "maxEntries": 5}
+    settings = {"name": "New one", "private": True, "toolsets": ["core", "system"], "maxEntries": 5}
 
     made = admin("POST", "/projects", {"slug": "new", "settings": settings})
 
@@ -86,6 +87,7 @@ def test_settings_of_a_project_are_changed_and_go_back_to_their_default(
     admin("PATCH", "/projects/PROJB", {"settings": {"name": "B", "secrets": "refuse"}})
     assert endpoints(house)["projB"] == {
         "slug": "projB",
+        "toolsets": list(Toolset),
         "includeShared": False,
         "name": "B",
         "secrets": "refuse",
@@ -93,7 +95,8 @@ def test_settings_of_a_project_are_changed_and_go_back_to_their_default(
 
     admin("PATCH", "/projects/projB", {"settings": {"includeShared": None, "name": None}})
 
-    assert endpoints(house)["projB"] == {"slug": "projB", "secrets": "refuse"}
+    kept = {"slug": "projB", "toolsets": list(Toolset), "secrets": "refuse"}
+    assert endpoints(house)["projB"] == kept
 
 
 @pytest.mark.parametrize(
@@ -252,6 +255,7 @@ def test_an_empty_project_is_renamed_with_its_settings_folder_and_permissions(
 
     assert endpoints(house)["renamed"] == {
         "slug": "renamed",
+        "toolsets": list(Toolset),
         "includeShared": False,
         "storagePath": "projB",
     }

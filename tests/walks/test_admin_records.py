@@ -199,6 +199,28 @@ def test_a_log_that_is_not_there_or_torn_is_no_error(house: House, admin: Consol
     assert admin("GET", "/logs")["items"] == [{"level": "info"}]
 
 
+def test_recent_recalls_say_who_got_what_in_open_projects(
+    admin: Console, as_writer: Door, as_reader: Door, entry: EntryMaker
+) -> None:
+    entry_id = as_writer("upsertEntry", entry=entry(title="Harbour"))["id"]
+    as_reader("searchEntries", query={"text": "harbour"})
+    as_writer("recall", context="harbour")
+    as_reader("searchEntries", query={"text": "harbour"}, include="ids")
+
+    found = admin("GET", "/audit?recalls=true")["recalls"]
+
+    assert [(one["user"], one["command"], one["ids"]) for one in found] == [
+        ("reader", "searchEntries", [entry_id]),
+        ("writer", "recall", [entry_id]),
+        ("reader", "searchEntries", [entry_id]),
+    ]
+    assert [one["user"] for one in admin("GET", "/audit?recalls=true&user=writer")["recalls"]] == [
+        "writer"
+    ]
+    assert admin("GET", "/audit?recalls=true&project=projB")["recalls"] == []
+    assert "recalls" not in admin("GET", "/audit")
+
+
 def test_figures_are_sampled_for_charts(
     house: House, admin: Console, as_writer: Door, entry: EntryMaker
 ) -> None:

@@ -130,3 +130,41 @@ def test_a_closed_project_has_nothing_to_export_or_import(house: House) -> None:
     assert reader.fails("GET", "/export/absent").status == 404
     given = {"format": "jsonl", "content": ""}
     assert reader.fails("POST", "/import/closed", given).status == 404
+
+
+@pytest.mark.attack("85")
+@pytest.mark.parametrize(
+    ("limits", "limit"),
+    [({"importRows": 100}, "importRows"), ({"importBytes": 2_000}, "importBytes")],
+)
+def test_a_file_beyond_a_limit_of_imports_is_refused(
+    house: House, console: Console, limits: dict[str, int], limit: str
+) -> None:
+    house.set_limits(**limits)
+    content = "text,b\n" + "a,b\n" * 101
+
+    refusal = console.fails("POST", "/import/projA", {"format": "csv", "content": content})
+
+    assert (refusal.status, refusal.code) == (400, "invalidInput")
+    assert refusal.details["limit"] == limit
+    assert len(reading(console, "text\na\n", "csv")["items"]) == 1
+
+
+@pytest.mark.attack("8")
+def test_reading_an_import_is_for_writers(house: House) -> None:
+    content = {"format": "csv", "content": "text\na\n"}
+
+    refusal = Console(house.client, "reader").fails("POST", "/import/projA", content)
+
+    assert (refusal.status, refusal.code) == (403, "notAllowed")
+    for user in ("writer", "curator", "admin"):
+        assert len(Console(house.client, user)("POST", "/import/projA", content)["items"]) == 1
+
+
+@pytest.mark.attack("8")
+def test_a_dry_run_of_an_import_is_for_writers(house: House) -> None:
+    entries = [{"kind": "note", "body": "a"}]
+
+    refusal = house.door("reader").fails("bulkImport", entries=entries, dryRun=True)
+
+    assert (refusal.status, refusal.code) == (403, "notAllowed")

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from qms.inference.chat_guard import FAILURES
+from qms.models.chat_limits import FAILURES
 from tests.support.chat_endpoint import Endpoint, Step, chat_endpoint
 from tests.support.house import Door, House
 from tests.support.secrets_made_up import MADE_UP
@@ -95,8 +95,8 @@ def test_a_slow_endpoint_is_waited_for_once_and_then_left_alone(
 
     reasons = [as_reader("expandQuery", query="backup")["reason"] for _ in range(FAILURES + 3)]
 
-    assert reasons[0] == "the language model does not answer within 1 s"
-    assert set(reasons[FAILURES:]) == {"the language model has failed lately and is left alone"}
+    assert reasons[0] == "the language model did not answer within 1 s"
+    assert set(reasons[FAILURES:]) == {"the language model is paused after repeated failures"}
     assert len(endpoint.requests) == FAILURES
 
 
@@ -221,6 +221,20 @@ def test_two_entries_are_compared_by_the_rule(as_writer: Door) -> None:
     assert not as_writer("detectContradiction", idA="a", idB="c")["contradicts"]
 
 
+@pytest.mark.parametrize("text", ["Use PostgreSQL 15|Use MySQL 8", "Decided in May|See the wiki"])
+def test_the_documented_example_contradicts_by_rule(as_writer: Door, text: str) -> None:
+    one, other = text.split("|")
+    store(as_writer, "a", one, title="Use PostgreSQL 15")
+    store(as_writer, "b", other, title="Use MySQL 8")
+    store(as_writer, "c", "Week 12", title="Notes of the weekly meeting, week 12")
+    store(as_writer, "d", "Week 13 it is", title="Notes of the weekly meeting, week 13")
+
+    answer = as_writer("detectContradiction", idA="a", idB="b")
+
+    assert (answer["contradicts"], answer["why"], answer["method"]) == (True, "value", "rule")
+    assert not as_writer("detectContradiction", idA="c", idB="d")["contradicts"]
+
+
 def test_two_entries_are_compared_by_the_model(
     endpoint: Endpoint, as_writer: Door, house: House
 ) -> None:
@@ -339,7 +353,10 @@ def test_a_request_beyond_its_limits_is_refused_with_the_field(
 
 def found_ids(door: Door, command: str, **request: Any) -> tuple[list[str], dict[str, Any]]:
     answer = door(command, **request)
-    return [one["entry"]["id"].partition(":")[2] for one in answer["results"]], answer
+    found = (
+        answer["memories"] if command == "recall" else [one["entry"] for one in answer["results"]]
+    )
+    return [one["id"].partition(":")[2] for one in found], answer
 
 
 @pytest.mark.parametrize("command", ["searchEntries", "recall"])
@@ -356,8 +373,9 @@ def test_a_search_finds_by_the_words_that_a_model_adds(
 
     assert ids[0] == "database"  # what was asked for stays before what a model thought of
     assert "schema" in ids
-    assert answer["expanded"] == ["alembic"]
-    assert "expand" not in {one["stage"] for one in answer["skipped"]}
+    if command == "searchEntries":  # recall answers with memories alone
+        assert answer["expanded"] == ["alembic"]
+        assert "expand" not in {one["stage"] for one in answer["skipped"]}
     assert endpoint.texts == [text]
     rows = as_writer.send(command, {**request, "format": "toonCompact"}).body.decode()
     assert "|expanded:alembic|" in rows.splitlines()[0]
@@ -366,9 +384,9 @@ def test_a_search_finds_by_the_words_that_a_model_adds(
 @pytest.mark.parametrize(
     ("query", "reason"),
     [
-        ({"text": "night", "expand": False}, "it was not asked for"),
+        ({"text": "night", "expand": False}, "not requested"),
         ({"text": "night", "match": "all"}, "every word has to match"),
-        ({}, "there is no text"),
+        ({}, "the query has no text"),
     ],
 )
 def test_a_search_that_cannot_use_more_words_asks_no_model(

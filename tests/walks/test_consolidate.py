@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from qms.codec.documents import instant_text
-from qms.domain.access import LOCAL_ADMIN
-from qms.domain.errors import NotFoundError
+from qms.memory.access import LOCAL_ADMIN
+from qms.memory.errors import NotFoundError
+from qms.memory.validation import instant_text
 from tests.conftest import EntryMaker
 from tests.support.house import Clock, Door, House
 from tests.walks.test_contradictions import embed_all
@@ -126,9 +126,7 @@ def test_who_wrote_the_sources_is_kept_and_who_consolidated_is_the_author(
         stored(as_writer, body="two", agentId="ai:a"),
     ]
     request = {"ids": ids}
-    made = house.services.call(
-        LOCAL_ADMIN, "projA", "consolidateEntries", request, agent_id="ai:me"
-    )
+    made = house.gate.call(LOCAL_ADMIN, "projA", "consolidateEntries", request, agent_id="ai:me")
     entry = as_writer("getEntry", id=made.id)["entry"]
 
     assert entry["agentId"] == "ai:me"
@@ -200,7 +198,7 @@ def keep_updating(house: House, entry_id: str, heard: list[str], begun: threadin
         text = f"version {number}"
         request = {"id": entry_id, "patch": {"title": text, "body": {"text": text}}}
         try:
-            house.services.call(LOCAL_ADMIN, "projA", "patchEntry", request)
+            house.gate.call(LOCAL_ADMIN, "projA", "patchEntry", request)
         except NotFoundError:
             return
         heard.append(text)
@@ -312,6 +310,18 @@ def test_more_than_a_hundred_of_a_tag_become_several(as_writer: Door, entry: Ent
     assert answer["consolidated"] == 150
 
 
-@pytest.mark.parametrize("given", [1, 0, 101, "3"])
+@pytest.mark.parametrize("given", [1, 0, 101, "101", "three"])
 def test_a_least_number_outside_two_to_a_hundred_is_refused(as_writer: Door, given: Any) -> None:
     assert as_writer.fails("autoConsolidate", minCount=given).details["field"] == "minCount"
+
+
+def test_permanent_entries_become_one_by_force_alone(as_admin: Door, as_curator: Door) -> None:
+    ids = [stored(as_admin, body=f"Rule {n}", isPermanent=True) for n in (1, 2)]
+
+    refusal = as_admin.fails("consolidateEntries", ids=ids)
+    assert (refusal.status, refusal.details["field"]) == (409, "force")
+    assert as_curator.fails("consolidateEntries", ids=ids, force=True).status == 403
+
+    made = as_admin("consolidateEntries", ids=ids, force=True)
+    assert made["consolidated"] == 2
+    assert as_admin.fails("getEntry", id=ids[0]).status == 404

@@ -20,6 +20,18 @@ def test_a_write_names_what_it_may_contradict(as_writer: Door) -> None:
     assert second["contradictions"] == [first["id"]]
 
 
+def test_contradictions_are_listed_in_the_order_of_their_ids(as_writer: Door) -> None:
+    names = [f"e{number:02}" for number in range(12)]
+    for number, name in enumerate(reversed(names)):
+        relations = [{"type": "contradicts", "targetId": "projA:target"}]
+        said(as_writer, f"Remark {number} of {name}", id=name, relations=relations)
+    said(as_writer, "What all of them deny", id="target")
+
+    items = as_writer("listContradictions")["items"]
+
+    assert [one["id"] for one in items] == [f"projA:{name}" for name in names]
+
+
 def test_an_update_is_looked_at_too_and_never_against_itself(as_writer: Door) -> None:
     first = said(as_writer, "The cache is enabled")["id"]
     second = said(as_writer, "The cache is enabled", title="Another title")["id"]
@@ -155,7 +167,7 @@ def test_a_curator_resolves_nothing_against_a_canonical_entry(
 
 
 def embed_all(house: House) -> None:
-    while house.library.work() == 0.0:
+    while house.indexer.work() == 0.0:
         pass
 
 

@@ -1,9 +1,8 @@
 import pytest
 
-from qms.config.settings import DROP_IN_TOOLSETS
-from qms.domain.access import AccessTier
-from qms.domain.bodies import Kind
-from qms.service.table import TABLE
+from qms.app.table import TABLE
+from qms.memory.access import AccessTier
+from qms.memory.bodies import Kind
 from tests.support.house import USERS, House
 
 
@@ -12,19 +11,14 @@ def test_each_tier_sees_the_commands_that_it_may_call(house: House, user: str) -
     answer = house.door(user)("describe")
 
     access = AccessTier.from_label(user)
-    expected = [
-        command.name
-        for command in TABLE
-        if command.least <= access and command.toolset not in DROP_IN_TOOLSETS
-    ]
+    expected = [command.name for command in TABLE if command.least <= access]
     assert [command["name"] for command in answer["commands"]] == expected
 
 
 def test_tools_for_clients_of_other_servers_are_described_where_they_are_allowed(
     house: House,
 ) -> None:
-    allowed = 'slug = "projA"\ntoolsets = ["core", "serverMemory"]'
-    house.reconfigure(lambda text: text.replace('slug = "projA"', allowed))
+    house.allow("core", "serverMemory")
 
     names = {command["name"] for command in house.door("reader")("describe")["commands"]}
 

@@ -133,6 +133,22 @@ def test_who_erased_what_is_written_down_without_the_text(
     assert house.audit.verify() is None
 
 
+def test_how_often_an_erased_entry_was_read_is_forgotten(
+    house: House, as_admin: Door, entry: EntryMaker
+) -> None:
+    for local in ("leak", "other"):
+        as_admin("upsertEntry", entry=entry(id=local, title=f"a title of {local}"))
+    house.store().usage.touch(["projA:leak", "projA:other"], house.clock())
+    house.store().usage.save(house.store().view.records)
+    path = house.root / "MemoryStores" / "projA" / ".qms" / "usage.json"
+    assert b"projA:leak" in path.read_bytes()
+
+    as_admin("eraseEntry", id="leak")
+
+    assert b"projA:leak" not in path.read_bytes()
+    assert b"projA:other" in path.read_bytes()
+
+
 def test_what_is_nowhere_is_not_found(as_admin: Door) -> None:
     assert as_admin.fails("eraseEntry", id="never").code == "notFound"
 

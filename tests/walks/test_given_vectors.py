@@ -31,9 +31,10 @@ def test_a_vector_that_fits_is_kept_and_found_by(house: House, as_writer: Door) 
     as_writer("upsertEntry", entry=note("a", EAST))
     as_writer("upsertEntry", entry={"id": "b", "kind": "note", "body": "Another text"})
     as_writer("searchEntries", query={"text": "text"})
-    house.library.work()
+    house.indexer.work()
 
-    results = as_writer("searchEntries", query={"embedding": EAST})["results"]
+    query = {"embedding": EAST, "explain": True}
+    results = as_writer("searchEntries", query=query)["results"]
 
     assert results[0]["entry"]["id"] == "projA:a"
     assert results[0]["scores"]["vector"] == pytest.approx(1.0, abs=1e-3)
@@ -73,7 +74,7 @@ def test_a_line_with_a_vector_that_does_not_fit_is_loaded_and_reported(
     as_admin("reloadStore")
 
     found = as_admin("searchEntries", query={"text": "plain text"})["results"]
-    house.library.work()
+    house.indexer.work()
 
     assert {one["entry"]["id"] for one in found} == {"projA:a", "projA:b"}
     ((code, project, reason),) = reported(as_admin)

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from qms.fsio.disk import Disk
+from qms.disk.disk import Disk
 from qms.version import __version__
 from tests.conftest import EntryMaker
 from tests.support.asgi import AsgiClient
@@ -30,7 +30,8 @@ def test_a_house_without_trouble_is_healthy(house: House, as_reader: Door) -> No
 
     report = as_reader("health")
 
-    assert set(report) == {"status", "stores", "embedder", "version", "problems", "nextBackupUtc"}
+    expected = {"status", "stores", "embedder", "version", "problems", "nextBackupUtc"}
+    assert set(report) == {*expected, "sandbox"}  # the project allows documents
     assert (report["status"], report["problems"]) == ("Healthy", [])
     assert report["version"] == __version__
     assert store_named(report) == {
@@ -48,6 +49,7 @@ def test_a_house_without_trouble_is_healthy(house: House, as_reader: Door) -> No
         "lastWriteUtc": None,
         "lastFoldUtc": None,
         "embeddingBacklog": 0,
+        "vectors": None,
         "indexes": {"state": "making", "done": 0, "total": 0, "rebuilds": 0, "inMemory": False},
     }
 
@@ -55,7 +57,7 @@ def test_a_house_without_trouble_is_healthy(house: House, as_reader: Door) -> No
 def test_the_version_is_that_of_the_installation(
     as_reader: Door, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("qms.service.health.__version__", "9.9.9")
+    monkeypatch.setattr("qms.features.health.health.__version__", "9.9.9")
 
     assert as_reader("health")["version"] == "9.9.9"
 
@@ -69,10 +71,13 @@ def test_the_embedder_and_what_waits_for_it_are_in_the_report(
     as_writer("searchEntries", query={"text": "one"})
 
     report = as_writer("health")
+    assert store_named(report)["vectors"] == {"done": 0, "total": 1, "secondsLeft": None}
     assert report["embedder"] == {"kind": "hash", "model": "hash-v1", "dimension": 384}
     assert store_named(report)["embeddingBacklog"] == 1
-    house.library.work()
-    assert store_named(as_writer("health"))["embeddingBacklog"] == 0
+    house.indexer.work()
+    done = store_named(as_writer("health"))
+    assert done["embeddingBacklog"] == 0
+    assert done["vectors"] == {"done": 1, "total": 1, "secondsLeft": 0}
 
 
 def test_only_stores_that_the_caller_may_open_are_in_the_report(house: House) -> None:

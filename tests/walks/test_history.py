@@ -44,6 +44,24 @@ def test_every_version_is_told_with_when_and_by_whom(as_curator: Door, changed: 
     assert as_curator("history", id="one", limit=1)["omitted"] == 3
 
 
+@pytest.mark.parametrize("mode", ["full", "differential"])
+def test_author_and_time_of_a_version_are_kept_by_the_backup_that_holds_it(
+    house: House, as_admin: Door, as_writer: Door, entry: EntryMaker, clock: Clock, mode: str
+) -> None:
+    as_writer("upsertEntry", entry=entry(id="one", title="first"))
+    before = as_admin("history", id="one")["items"]
+    clock.move(hours=1)
+    house.store().fold()
+
+    as_admin("backupStore", mode=mode)
+    clock.move(hours=1)
+    as_admin("backupStore", mode=mode)
+
+    (kept,) = as_admin("history", id="one")["items"]
+    assert (kept["by"], kept["command"]) == ("writer", "upsertEntry")
+    assert kept["writtenUtc"] == before[0]["writtenUtc"]
+
+
 @pytest.mark.parametrize("form", ["toon", "toonCompact"])
 def test_versions_come_as_rows_too(as_curator: Door, changed: None, form: str) -> None:
     told = as_curator("history", id="one")
@@ -89,6 +107,65 @@ def test_a_deleted_entry_has_a_history_with_its_end(
     newest = as_curator("history", id="one", full=True)["items"][0]
     assert (newest["isPresent"], newest["reason"]) == (False, "deleted")
     assert newest["entry"]["title"] == "v3"
+
+
+def test_an_entry_that_came_back_from_the_archive_has_not_ended(
+    as_admin: Door, entry: EntryMaker, clock: Clock
+) -> None:
+    as_admin("upsertEntry", entry=entry(id="one", title="only"))
+    clock.move(hours=1)
+    as_admin("deleteEntry", id="one")
+    (deleted,) = as_admin("history", id="one")["items"]
+    as_admin("restoreEntry", id="one", version=deleted["version"])
+
+    (present,) = as_admin("history", id="one")["items"]
+    assert deleted["endedUtc"] == "2026-03-01T13:00:00.000Z"
+    assert (present["isPresent"], present["endedUtc"]) == (True, None)
+    assert (deleted["reason"], present["reason"]) == ("deleted", None)
+
+
+def test_the_present_version_comes_first_though_the_clock_was_set_back(
+    as_admin: Door, entry: EntryMaker, clock: Clock
+) -> None:
+    as_admin("upsertEntry", entry=entry(id="one", title="before"))
+    clock.move(hours=-1)
+    as_admin("upsertEntry", entry=entry(id="one", title="present"))
+
+    assert titles(as_admin) == ["present", "before"]
+    assert titles(as_admin, limit=1) == ["present"]
+
+
+def test_a_version_is_found_in_a_backup_behind_a_line_that_mentions_the_entry(
+    house: House, as_admin: Door, entry: EntryMaker, clock: Clock
+) -> None:
+    for local in ("first", "one"):
+        as_admin("upsertEntry", entry=entry(id=local, title=f"title of {local}"))
+    as_admin("linkEntries", sourceId="first", targetId="one", type="ref")
+    house.store().fold()
+    for _ in range(2):
+        as_admin("backupStore", mode="full")
+        clock.move(hours=1)
+
+    (version,) = as_admin("history", id="one")["items"]
+    assert house.entries_file().read_bytes().index(b'"targetId":"projA:one"') < (
+        house.entries_file().read_bytes().index(b'"id":"projA:one"')
+    )
+    assert len([one for one in version["foundIn"] if one.startswith("2026")]) == 2
+
+
+def test_a_broken_backup_hides_no_later_one(
+    house: House, as_admin: Door, entry: EntryMaker, clock: Clock
+) -> None:
+    as_admin("upsertEntry", entry=entry(id="one", title="only"))
+    for _ in range(2):
+        as_admin("backupStore", mode="full")
+        clock.move(hours=1)
+    broken, good = sorted(path.name for path in (house.root / "Backups").iterdir())
+    path = house.root / "Backups" / broken / "projA" / "entries.jsonl"
+    path.write_bytes(path.read_bytes().replace(b"only", b"else"))
+
+    (version,) = as_admin("history", id="one")["items"]
+    assert good in version["foundIn"]
 
 
 def test_a_version_that_was_edited_by_hand_is_told(

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from qms.codec.documents import instant_text
+from qms.memory.validation import instant_text
 from tests.conftest import EntryMaker
 from tests.support.house import Clock, Door, House
 

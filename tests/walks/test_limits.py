@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from qms.domain.limits import DEFAULT_LIMITS
+from qms.memory.limits import DEFAULT_LIMITS
 from tests.conftest import EntryMaker
 from tests.support.house import Door, House, failure
 

@@ -1,7 +1,7 @@
 import threading
 from pathlib import Path
 
-from qms.api.running import WAITING_THREADS
+from qms.http.threads import WAITING_THREADS
 from tests.conftest import EntryMaker
 from tests.support.house import Clock, House
 

@@ -42,9 +42,8 @@ def test_lists_of_whole_entries_name_the_flags_by_id(ordered: Door, as_admin: Do
 
 @pytest.mark.attack(60)
 def test_a_result_carries_flags_and_where_it_comes_from(ordered: Door) -> None:
-    first, second = ordered("searchEntries", query={"text": "previous instructions order"})[
-        "results"
-    ]
+    query = {"text": "previous instructions order", "explain": True}
+    first, second = ordered("searchEntries", query=query)["results"]
 
     assert first["flags"] == ["instructionLike", "hiddenUnicode"]
     assert first["provenance"] == {

@@ -4,8 +4,10 @@ from typing import Any
 
 import pytest
 
-from qms.files.moves import Move
-from qms.runtime.jobs import Jobs
+from qms.app.jobs import Jobs
+from qms.features.transfer.moves_file import Move, Moves
+from qms.memory.access import AccessTier
+from qms.memory.changes import ChangeSet
 from qms.store.options import Origin
 from tests.support.house import Clock, Door, House
 
@@ -48,7 +50,7 @@ def test_a_moved_entry_lives_in_the_other_project_as_it_was(
     assert not lives(as_writer, made)
     (archived,) = as_writer("listArchive", filter={"reason": "moved"})["items"]
     assert archived["id"] == made
-    assert not house.store().moves
+    assert not house.store().features.get(Moves)
 
 
 def test_a_copy_leaves_the_entry_where_it_is_and_is_made_once(
@@ -74,7 +76,7 @@ def test_another_id_can_be_asked_for(as_writer: Door, command: str, to_id: str) 
 
 
 @pytest.mark.parametrize("command", ["moveEntry", "copyEntry"])
-@pytest.mark.parametrize("to_id", ["a b", "projA:x", "", "a/b", "x" * 129])
+@pytest.mark.parametrize("to_id", ["a b", "projA:x", "a/b", "x" * 129])
 def test_an_id_that_is_none_is_refused_and_nothing_moves(
     house: House, as_writer: Door, command: str, to_id: str
 ) -> None:
@@ -83,7 +85,10 @@ def test_an_id_that_is_none_is_refused_and_nothing_moves(
 
     refused = as_writer.fails(command, id=made, toProject="projB", toId=to_id)
     assert refused.code == "invalidInput"
-    assert (house.store("projB").view, house.store().moves.left_over()) == (before, [])
+    assert (house.store("projB").view, house.store().features.get(Moves).left_over()) == (
+        before,
+        [],
+    )
     assert lives(as_writer, made)
 
 
@@ -94,7 +99,7 @@ def test_an_id_that_is_taken_is_a_conflict(house: House, as_writer: Door, comman
 
     assert as_writer.fails(command, id=made, toProject="projB").code == "conflict"
     assert lives(as_writer, made)
-    assert not house.store().moves
+    assert not house.store().features.get(Moves)
 
 
 def test_a_stale_version_moves_nothing(as_writer: Door) -> None:
@@ -182,7 +187,7 @@ def test_the_quota_and_the_policy_of_the_target_count(house: House, as_writer: D
     stored(as_writer.at("projB"), "first")
     assert as_writer.fails("moveEntry", id=made, toProject="projB").code == "tooLarge"
     assert lives(as_writer, made)
-    assert not house.store().moves
+    assert not house.store().features.get(Moves)
 
 
 def interrupted(house: House, source_id: str) -> None:
@@ -192,9 +197,11 @@ def interrupted(house: House, source_id: str) -> None:
     assert copied is not None
     document = copied.document()
     document["metadata"] = {"movedFrom": source_id}
-    origin = Origin(command="moveEntry", user="writer", at_utc=house.clock.now)
+    origin = Origin(
+        command="moveEntry", user="writer", at_utc=house.clock.now, right=AccessTier.ADMIN
+    )
     house.store("projB").commit(origin, lambda draft: draft.put(document))
-    with house.store().moves.under_way(_move(house, source_id)):
+    with house.store().features.get(Moves).under_way(_move(house, source_id)):
         pass
 
 
@@ -215,7 +222,7 @@ def test_what_a_crash_left_of_a_move_is_finished(house: House, as_writer: Door) 
 
     assert not lives(as_writer, made)
     assert lives(as_writer.at("projB"), "projB:seed")
-    assert not house.store().moves
+    assert not house.store().features.get(Moves)
 
 
 def test_a_change_before_it_is_finished_moves_along(house: House, as_writer: Door) -> None:
@@ -230,13 +237,13 @@ def test_a_change_before_it_is_finished_moves_along(house: House, as_writer: Doo
 
 def test_an_intent_without_anything_in_the_target_is_dropped(house: House, as_writer: Door) -> None:
     made = stored(as_writer)
-    with house.store().moves.under_way(_move(house, made)):
+    with house.store().features.get(Moves).under_way(_move(house, made)):
         run_jobs(house)
-        assert house.store().moves  # somebody is at work on it
+        assert house.store().features.get(Moves)  # somebody is at work on it
     run_jobs(house)
 
     assert lives(as_writer, made)
-    assert not house.store().moves
+    assert not house.store().features.get(Moves)
 
 
 def test_a_new_entry_under_the_old_id_is_not_taken_for_the_moved_one(
@@ -246,9 +253,76 @@ def test_a_new_entry_under_the_old_id_is_not_taken_for_the_moved_one(
     as_writer("moveEntry", id=made, toProject="projB")
     clock.move(seconds=1)
     stored(as_writer, body="new")
-    with house.store().moves.under_way(_move(house, made)):
+    with house.store().features.get(Moves).under_way(_move(house, made)):
         pass
     run_jobs(house)
 
     assert as_writer("getEntry", id=made)["entry"]["body"] == {"text": "new"}
-    assert not house.store().moves
+    assert not house.store().features.get(Moves)
+
+
+def change_during_the_move(house: House, patch: dict[str, Any]) -> None:
+    """Patch the source, as an admin, once the entry is in the target and before it leaves."""
+    waiting = [patch]
+
+    def follow(_sequence: int, _changes: ChangeSet) -> None:
+        if waiting:
+            house.door("admin")("patchEntry", id="projA:seed", patch=waiting.pop())
+
+    house.store("projB").subscribe(follow)
+
+
+@pytest.mark.attack(82)
+@pytest.mark.parametrize("guard", [{"curationTier": "canonical"}, {"isPermanent": True}])
+@pytest.mark.parametrize("tier_there", ["writer", "admin"])
+def test_an_entry_that_is_guarded_meanwhile_does_not_move(
+    house: House, as_writer: Door, guard: dict[str, Any], tier_there: str
+) -> None:
+    made = stored(as_writer)
+    house.reconfigure(lambda text: text + f'\n[permissions.projB]\nwriter = "{tier_there}"\n')
+    change_during_the_move(house, guard)
+
+    assert as_writer.fails("moveEntry", id=made, toProject="projB").code == "notAllowed"
+    run_jobs(house)
+    assert as_writer("getEntry", id=made)["entry"].items() >= guard.items()
+    assert not lives(as_writer.at("projB"), "projB:seed")
+    assert not house.store().features.get(Moves)
+
+
+def test_an_entry_that_changes_meanwhile_moves_as_it_is_then(house: House, as_writer: Door) -> None:
+    made = stored(as_writer)
+    change_during_the_move(house, {"tags": ["late"]})
+    as_writer("moveEntry", id=made, toProject="projB")
+
+    assert not lives(as_writer, made)
+    assert as_writer.at("projB")("getEntry", id="projB:seed")["entry"]["tags"] == ["late"]
+
+
+@pytest.mark.attack(82)
+@pytest.mark.parametrize("guarded", ["projA", "projB"])
+def test_what_a_crash_left_is_not_finished_over_an_entry_that_is_guarded_by_then(
+    house: House, as_writer: Door, guarded: str
+) -> None:
+    made = stored(as_writer)
+    interrupted(house, made)
+    admin = house.door("admin", guarded)
+    as_writer("patchEntry", id=made, patch={"tags": ["late"]})
+    admin("patchEntry", id=f"{guarded}:seed", patch={"curationTier": "canonical"})
+    before = [house.store(one).view.records for one in ("projA", "projB")]
+    run_jobs(house)
+
+    assert [house.store(one).view.records for one in ("projA", "projB")] == before
+    assert not house.store().features.get(Moves)
+
+
+def test_a_move_given_up_leaves_what_was_in_the_target_before(house: House, as_admin: Door) -> None:
+    made = stored(as_admin)
+    as_admin("moveEntry", id=made, toProject="projB")
+    as_admin("restoreEntry", id=made)
+    as_admin("patchEntry", id=made, patch={"tags": ["new"]})
+    change_during_the_move(house, {"isPermanent": True})
+
+    assert as_admin.fails("moveEntry", id=made, toProject="projB").code == "conflict"
+    assert lives(as_admin, made)
+    assert lives(as_admin.at("projB"), "projB:seed")
+    assert not house.store().features.get(Moves)

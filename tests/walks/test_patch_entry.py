@@ -35,7 +35,7 @@ def test_a_patch_changes_what_it_names_and_removes_what_it_sets_to_null(
         ({"body": None}, "body"),
         ({"priority": 11}, "priority"),
         ({"title": None}, "title"),
-        ({"tags": "a"}, "tags"),
+        ({"tags": 7}, "tags"),
         ({"relations": [{"type": "ref", "targetId": "projA:one"}]}, "relations[0].targetId"),
     ],
 )

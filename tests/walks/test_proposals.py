@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from qms.service.proposing import ATTEMPTS, MAX_WAITING, REST_S, ProposalDesk
+from qms.features.proposals.background import ATTEMPTS, MAX_WAITING, REST_S, ProposalWorker
+from qms.features.proposals.proposals_file import Proposals
 from tests.support.chat_endpoint import Endpoint, Step, chat_endpoint
 from tests.support.house import Door, House
 from tests.support.toon import read_toon
@@ -31,10 +32,10 @@ def endpoint(house: House) -> Iterator[Endpoint]:
 
 
 @pytest.fixture
-def desk(house: House) -> ProposalDesk:
-    return ProposalDesk(
+def queue(house: House) -> ProposalWorker:
+    return ProposalWorker(
         house.catalog,
-        house.library,
+        house.indexer,
         clock=house.clock,
         is_on=lambda: house.configuration.settings.llm.proposals,
     )
@@ -45,9 +46,9 @@ def store(door: Door, local: str, text: str, **fields: Any) -> str:
     return str(door("upsertEntry", entry=entry)["id"])
 
 
-def look_at_all(desk: ProposalDesk) -> None:
+def look_at_all(queue: ProposalWorker) -> None:
     for _ in range(PATIENT):
-        if desk.work() == math.inf:
+        if queue.work() == math.inf:
             return
     raise AssertionError("the desk never comes to an end")
 
@@ -58,12 +59,12 @@ def proposals(door: Door, **request: Any) -> list[dict[str, Any]]:
 
 
 def test_tags_are_proposed_after_a_write_and_added_when_somebody_accepts(
-    endpoint: Endpoint, desk: ProposalDesk, as_writer: Door
+    endpoint: Endpoint, queue: ProposalWorker, as_writer: Door
 ) -> None:
     endpoint.script = [TAGS]
     entry_id = store(as_writer, "a", "restic makes the backups", tags=["restic"])
     assert endpoint.requests == []  # the write was answered without the model
-    look_at_all(desk)
+    look_at_all(queue)
 
     [found] = proposals(as_writer)
     assert (found["kind"], found["entryId"], found["tags"]) == ("tags", entry_id, ["backups"])
@@ -75,19 +76,19 @@ def test_tags_are_proposed_after_a_write_and_added_when_somebody_accepts(
     assert answer == {"accepted": {entry_id: got["version"]}, "refused": []}
     assert got["entry"]["tags"] == ["restic", "backups"]
     assert proposals(as_writer) == []
-    assert desk.waiting == 0  # what was accepted is not looked at again
+    assert queue.waiting == 0  # what was accepted is not looked at again
 
 
 def test_a_contradiction_is_proposed_and_stated_when_somebody_accepts(
-    endpoint: Endpoint, desk: ProposalDesk, as_writer: Door
+    endpoint: Endpoint, queue: ProposalWorker, as_writer: Door
 ) -> None:
     endpoint.script = [NO_TAGS, AGREED, NO_TAGS, DENIED]
     old = store(as_writer, "old", "Backups are made with borg every night")
     store(as_writer, "other", "Backups of the laptops are nobody's business")
-    look_at_all(desk)
+    look_at_all(queue)
     endpoint.script = [NO_TAGS, DENIED, AGREED]
     new = store(as_writer, "new", "For backups of every night there is restic")
-    look_at_all(desk)
+    look_at_all(queue)
 
     [found] = [one for one in proposals(as_writer, kind="contradiction") if one["entryId"] == new]
     assert found["why"] == "One says restic, the other borg"
@@ -101,11 +102,11 @@ def test_a_contradiction_is_proposed_and_stated_when_somebody_accepts(
 
 
 def test_what_has_changed_since_is_proposed_no_more(
-    endpoint: Endpoint, desk: ProposalDesk, as_writer: Door
+    endpoint: Endpoint, queue: ProposalWorker, as_writer: Door
 ) -> None:
     endpoint.script = [TAGS]
     store(as_writer, "a", "restic makes the backups")
-    look_at_all(desk)
+    look_at_all(queue)
     [found] = proposals(as_writer)
     as_writer("promoteEntry", id="a", retention="mid")
 
@@ -115,12 +116,44 @@ def test_what_has_changed_since_is_proposed_no_more(
     assert "tags" not in as_writer("getEntry", id="a")["entry"]
 
 
-def test_dismissed_and_unknown_proposals_change_nothing(
-    endpoint: Endpoint, desk: ProposalDesk, as_writer: Door
+def test_a_contradiction_of_an_entry_that_has_changed_since_is_not_stated(
+    endpoint: Endpoint, queue: ProposalWorker, as_writer: Door
+) -> None:
+    endpoint.script = [NO_TAGS]
+    store(as_writer, "old", "Backups are made with borg every night")
+    look_at_all(queue)
+    endpoint.script = [NO_TAGS, DENIED]
+    store(as_writer, "new", "For backups of every night there is restic")
+    look_at_all(queue)
+    [found] = proposals(as_writer, kind="contradiction")
+    as_writer("promoteEntry", id="new", retention="mid")
+
+    [refused] = as_writer("acceptProposals", ids=[found["id"]])["refused"]
+    assert refused["code"] == "conflict"
+    assert as_writer("listContradictions")["items"] == []
+
+
+def test_an_accepted_proposal_is_kept_no_longer(
+    house: House, endpoint: Endpoint, queue: ProposalWorker, as_writer: Door
 ) -> None:
     endpoint.script = [TAGS]
     store(as_writer, "a", "restic makes the backups")
-    look_at_all(desk)
+    look_at_all(queue)
+    [found] = proposals(as_writer)
+
+    as_writer("acceptProposals", ids=[found["id"]])
+
+    assert house.store().features.get(Proposals).all() == []
+    [refused] = as_writer("acceptProposals", ids=[found["id"]])["refused"]
+    assert refused["code"] == "notFound"
+
+
+def test_dismissed_and_unknown_proposals_change_nothing(
+    endpoint: Endpoint, queue: ProposalWorker, as_writer: Door
+) -> None:
+    endpoint.script = [TAGS]
+    store(as_writer, "a", "restic makes the backups")
+    look_at_all(queue)
     [found] = proposals(as_writer)
     rows = read_toon(as_writer.send("listProposals", {"format": "toonCompact"}).body.decode())
     assert rows.tables["proposals"].rows[0]["tags"] == "backups,restic"
@@ -132,11 +165,11 @@ def test_dismissed_and_unknown_proposals_change_nothing(
 
 
 def test_rights_count_when_a_proposal_is_accepted(
-    endpoint: Endpoint, desk: ProposalDesk, as_admin: Door, as_writer: Door, as_reader: Door
+    endpoint: Endpoint, queue: ProposalWorker, as_admin: Door, as_writer: Door, as_reader: Door
 ) -> None:
     endpoint.script = [TAGS]
     store(as_admin, "a", "restic makes the backups", curationTier="canonical")
-    look_at_all(desk)
+    look_at_all(queue)
     [found] = proposals(as_reader)
 
     [refused] = as_writer("acceptProposals", ids=[found["id"]])["refused"]
@@ -147,11 +180,11 @@ def test_rights_count_when_a_proposal_is_accepted(
 
 
 def test_proposals_outlive_the_server_and_not_their_file_nor_an_erasure(
-    endpoint: Endpoint, desk: ProposalDesk, house: House, as_admin: Door
+    endpoint: Endpoint, queue: ProposalWorker, house: House, as_admin: Door
 ) -> None:
     endpoint.script = [TAGS]
     entry_id = store(as_admin, "a", "restic makes the backups")
-    look_at_all(desk)
+    look_at_all(queue)
     file = house.entries_file().parent / ".qms" / "proposals.json"
     assert [one["entryId"] for one in json.loads(file.read_bytes())] == [entry_id]
 
@@ -169,26 +202,26 @@ def test_proposals_outlive_the_server_and_not_their_file_nor_an_erasure(
 
 @pytest.mark.parametrize("step", [500, "nonsense", '{"tags": 1}', {"cut": True}, {"hang": True}])
 def test_a_model_that_fails_is_left_alone_and_proposes_nothing(
-    endpoint: Endpoint, desk: ProposalDesk, as_writer: Door, step: Step
+    endpoint: Endpoint, queue: ProposalWorker, as_writer: Door, step: Step
 ) -> None:
     endpoint.script = [step]
     store(as_writer, "a", "restic makes the backups")
 
-    waits = [desk.work() for _ in range(ATTEMPTS + 1)]
+    waits = [queue.work() for _ in range(ATTEMPTS + 1)]
 
     assert waits == [*[REST_S] * ATTEMPTS, math.inf]
     assert proposals(as_writer) == []
 
 
 def test_only_so_many_entries_wait_and_the_newest_are_kept(
-    endpoint: Endpoint, desk: ProposalDesk, as_writer: Door
+    endpoint: Endpoint, queue: ProposalWorker, as_writer: Door
 ) -> None:
     entries = [{"id": f"n{n}", "kind": "task", "body": f"{n}"} for n in range(MAX_WAITING + 10)]
     as_writer("bulkImport", entries=entries)
-    assert desk.waiting == MAX_WAITING
+    assert queue.waiting == MAX_WAITING
     endpoint.script = [TAGS]
 
-    look_at_all(desk)
+    look_at_all(queue)
 
     ids = {one["entryId"] for one in proposals(as_writer)}
     assert f"projA:n{MAX_WAITING + 9}" in ids
@@ -196,10 +229,10 @@ def test_only_so_many_entries_wait_and_the_newest_are_kept(
 
 
 def test_nobody_asks_a_model_that_is_not_there_or_switched_off(
-    house: House, desk: ProposalDesk, as_writer: Door
+    house: House, queue: ProposalWorker, as_writer: Door
 ) -> None:
     store(as_writer, "a", "restic makes the backups")
-    assert desk.waiting == 0
+    assert queue.waiting == 0
     with chat_endpoint() as opened:
         house.reconfigure(
             lambda text: (
@@ -208,16 +241,16 @@ def test_nobody_asks_a_model_that_is_not_there_or_switched_off(
         )
         store(as_writer, "b", "borg makes the backups")
         as_writer("recall", context="backups", expand=False)
-        assert (desk.waiting, opened.requests) == (0, [])
+        assert (queue.waiting, opened.requests) == (0, [])
 
 
 def test_a_desk_that_is_stopped_keeps_nothing_of_a_late_answer(
-    endpoint: Endpoint, desk: ProposalDesk, as_writer: Door
+    endpoint: Endpoint, queue: ProposalWorker, as_writer: Door
 ) -> None:
     endpoint.script = [TAGS]
     store(as_writer, "a", "restic makes the backups")
 
-    desk.stop()
-    look_at_all(desk)
+    queue.stop()
+    look_at_all(queue)
 
     assert proposals(as_writer) == []

@@ -14,7 +14,7 @@ def indexes(door: Door) -> dict[str, object]:
 
 def test_a_rebuild_is_queued_and_done_in_the_background(house: House, as_admin: Door) -> None:
     as_admin("upsertEntry", entry={"id": "a", "kind": "note", "body": "An apple a day"})
-    house.library.work()
+    house.indexer.work()
     before = indexes(as_admin)
     assert (before["state"], before["rebuilds"]) == ("ready", 0)
 
@@ -24,7 +24,7 @@ def test_a_rebuild_is_queued_and_done_in_the_background(house: House, as_admin: 
     assert indexes(as_admin)["state"] == "rebuilding"
     found = as_admin("searchEntries", query={"text": "apple"})["results"]
     assert [one["entry"]["id"] for one in found] == ["projA:a"]
-    house.library.work()
+    house.indexer.work()
     after = indexes(as_admin)
     assert (after["state"], after["rebuilds"]) == ("ready", 1)
     assert (after["done"], after["total"]) == (1, 1)
@@ -34,7 +34,7 @@ def test_a_panic_of_a_search_has_the_indexes_made_anew(
     house: House, as_admin: Door, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     as_admin("upsertEntry", entry={"id": "a", "kind": "note", "body": "An apple a day"})
-    house.library.work()
+    house.indexer.work()
 
     class PanicException(BaseException):
         pass
@@ -43,12 +43,12 @@ def test_a_panic_of_a_search_has_the_indexes_made_anew(
         raise PanicException
 
     with monkeypatch.context() as patch:
-        patch.setattr("qms.index.keyword.KeywordIndex.find", failing)
+        patch.setattr("qms.index.words.keyword_index.KeywordIndex.find", failing)
         failure = as_admin.fails("searchEntries", query={"text": "apple"})
 
     assert failure.code == "unavailable"
     assert "indexesDoubtful" in {one["code"] for one in as_admin("health")["problems"]}
-    house.library.work()
+    house.indexer.work()
     assert as_admin("searchEntries", query={"text": "apple"})["results"]
     codes = {one["code"] for one in as_admin("health")["problems"]}
     assert "indexesDoubtful" not in codes

@@ -10,9 +10,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from qms.codec.documents import instant_text
-from qms.domain.access import LOCAL_ADMIN
-from qms.runtime.jobs import Jobs
+from qms.app.jobs import Jobs
+from qms.memory.access import LOCAL_ADMIN
+from qms.memory.validation import instant_text
+from tests.support.disks import FullDisk
 from tests.support.house import Clock, Door, House
 from tests.support.toon import read_toon
 
@@ -26,7 +27,7 @@ def stored(door: Door, **fields: Any) -> str:
 
 def recall(door: Door, times: int = 1, **request: Any) -> Any:
     for _ in range(times):
-        answer = door("recall", context="quokka on an island", **request)
+        answer = door("recall", query="quokka on an island", **request)
     return answer
 
 
@@ -40,13 +41,32 @@ def run_jobs(house: House) -> None:
     Jobs(house.catalog, lambda: house.configuration.settings, house.clock).tick()
 
 
-def test_any_word_of_the_context_brings_an_entry(as_writer: Door, as_reader: Door) -> None:
-    made = stored(as_writer)
-    answer = as_reader("recall", context="where would a quokka like to swim")
+def used(house: House) -> list[str]:
+    return sorted(house.store().usage.counts)
 
-    assert [result["entry"]["id"] for result in answer["results"]] == [made]
-    assert answer["touched"] == [made]
-    assert answer["omitted"] == 0
+
+def ids(answer: Any) -> list[str]:
+    return [memory["id"] for memory in answer["memories"]]
+
+
+def test_any_word_of_the_query_brings_what_a_model_reads(
+    house: House, as_writer: Door, as_reader: Door
+) -> None:
+    made = stored(as_writer, tags=["animals"])
+    answer = as_reader("recall", query="where would a quokka like to swim")
+
+    (memory,) = answer["memories"]
+    assert memory.pop("score") > 0
+    assert memory == {
+        "id": made,
+        "title": "Quokka",
+        "text": "The quokka lives on Rottnest",
+        "kind": "fact",
+        "tags": ["animals"],
+        "updatedUtc": "2026-03-01T12:00:00.000Z",
+    }
+    assert {**answer, "memories": []} == {"memories": [], "omitted": 0}
+    assert used(house) == [made]
 
 
 def test_what_only_fills_the_answer_is_not_used(house: House, as_writer: Door) -> None:
@@ -56,31 +76,104 @@ def test_what_only_fills_the_answer_is_not_used(house: House, as_writer: Door) -
     )
     answer = recall(as_writer, times=10)
 
-    assert [result["entry"]["id"] for result in answer["results"]] == [meant, beside]
-    assert answer["touched"] == [meant]
+    assert ids(answer) == [meant, beside]
+    assert used(house) == [meant]
     assert fields_of(house, meant).get("retention", "long") == "long"
     assert fields_of(house, beside).items() >= {"retention": "mid"}.items()
     assert "priority" not in fields_of(house, beside)
 
 
-@pytest.mark.parametrize("limit", [0, 51, -1, 1.5, "5", None])
+@pytest.mark.parametrize("limit", [0, 51, -1, 1.5, "51", "five"])
 def test_a_limit_outside_one_to_fifty_is_refused(as_reader: Door, limit: Any) -> None:
-    assert as_reader.fails("recall", context="x", limit=limit).details["field"] == "limit"
+    assert as_reader.fails("recall", query="x", limit=limit).details["field"] == "limit"
 
 
-def test_ten_entries_come_unless_told_otherwise(as_writer: Door) -> None:
+def test_five_entries_come_unless_told_otherwise(as_writer: Door) -> None:
     for number in range(12):
         stored(as_writer, title=f"Quokka {number}")
 
-    assert len(recall(as_writer)["results"]) == 10
-    assert len(recall(as_writer, limit=50)["results"]) == 12
+    assert len(recall(as_writer)["memories"]) == 5
+    assert len(recall(as_writer, limit=50)["memories"]) == 12
 
 
-def test_a_context_beyond_a_limit_is_refused_by_its_own_name(as_reader: Door) -> None:
-    refused = as_reader.fails("recall", context="x" * 5000)
+def test_a_query_beyond_a_limit_is_refused_by_its_own_name(as_reader: Door) -> None:
+    refused = as_reader.fails("recall", query="x" * 5000)
 
-    assert (refused.details["field"], refused.details["limit"]) == ("context", "queryBytes")
-    assert as_reader.fails("recall", context="").details["field"] == "context"
+    assert (refused.details["field"], refused.details["limit"]) == ("query", "queryBytes")
+    assert as_reader.fails("recall", query="").details["field"] == "query"
+
+
+def test_context_is_another_name_of_the_query(as_writer: Door) -> None:
+    made = stored(as_writer)
+    answer = as_writer("recall", context="quokka")
+
+    assert ids(answer) == [made]
+    assert answer["warnings"] == ["context was read as query"]
+
+
+def test_the_flat_conditions_narrow_like_a_filter(as_writer: Door, clock: Clock) -> None:
+    old = stored(as_writer, tags=["a", "b"])
+    clock.move(days=1)
+    new = stored(as_writer, kind="note", body="The quokka again", tags=["a"])
+    turn = stored(
+        as_writer,
+        kind="conversationTurn",
+        body={"content": "A quokka?", "conversationId": "c1"},
+    )
+
+    assert ids(recall(as_writer, tags=["a", "b"])) == [old]
+    assert ids(recall(as_writer, kind="note")) == [new]
+    assert set(ids(recall(as_writer, since="2026-03-02"))) == {new, turn}
+    assert ids(recall(as_writer, conversationId="c1")) == [turn]
+    assert ids(recall(as_writer, kind="fact", filter={"tags": ["b"]})) == [old]
+    refused = as_writer.fails("recall", query="x", kind="fact", filter={"kind": "note"})
+    assert refused.details["field"] == "filter"
+
+
+def test_long_texts_are_cut_before_a_memory_is_left_out(as_writer: Door) -> None:
+    long = "quokka " * 2000
+    for number in range(4):
+        stored(as_writer, title=f"Quokka {number}", body={"statement": f"{number} {long}"})
+    short = stored(as_writer, title="Quokka", body={"statement": "A small quokka"})
+
+    answer = recall(as_writer, maxTokens=1000)
+    texts = {memory["id"]: memory["text"] for memory in answer["memories"]}
+
+    assert (len(texts), answer["omitted"]) == (5, 0)
+    assert texts.pop(short) == "A small quokka"
+    assert all(text.endswith("…") and len(text) > 400 for text in texts.values())
+    assert len(msgspec.json.encode(answer)) <= 4000
+
+
+@pytest.mark.parametrize("tokens", [1, 40, 100, 250, 1000, 5000])
+@pytest.mark.parametrize("text", ["quokka " * 2000, 'quokka \u0007"\\é漢' * 500])
+def test_an_answer_is_never_larger_than_its_budget(as_writer: Door, text: str, tokens: int) -> None:
+    for number in range(6):
+        stored(as_writer, title=f"Quokka {number}", body={"statement": f"{number} {text}"})
+
+    answer = as_writer.send("recall", {"query": "quokka", "maxTokens": tokens, "limit": 6})
+
+    assert len(answer.json["memories"]) + answer.json["omitted"] == 6
+    assert len(answer.body) <= max(tokens * 4, len(b'{"memories":[],"omitted":6}'))
+
+
+@pytest.mark.parametrize(
+    ("include", "fields"),
+    [
+        ("ids", {"id", "score"}),
+        ("summary", {"id", "title", "kind", "tags", "updatedUtc", "score"}),
+        ("snippet", {"id", "title", "text", "kind", "tags", "updatedUtc", "score"}),
+        ("full", {"id", "title", "text", "kind", "tags", "updatedUtc", "score"}),
+    ],
+)
+def test_include_says_how_much_of_a_memory_comes(
+    as_writer: Door, include: str, fields: set[str]
+) -> None:
+    stored(as_writer)
+
+    (memory,) = recall(as_writer, include=include)["memories"]
+
+    assert set(memory) == fields
 
 
 def test_filter_profile_and_include_are_those_of_a_search(as_writer: Door) -> None:
@@ -88,21 +181,21 @@ def test_filter_profile_and_include_are_those_of_a_search(as_writer: Door) -> No
     kept = stored(as_writer, namespace="b", title="Another")
     answer = recall(as_writer, filter={"namespace": "b"}, profile="aiMemory", include="ids")
 
-    assert [result["entry"] for result in answer["results"]] == [{"id": kept}]
+    assert ids(answer) == [kept]
 
 
 def test_what_the_budget_leaves_out_is_not_touched(house: House, as_writer: Door) -> None:
     for number in range(5):
         stored(as_writer, title=f"Quokka {number}")
-    answer = recall(as_writer, maxTokens=300)
+    answer = recall(as_writer, maxTokens=150)
 
-    assert 0 < len(answer["results"]) < 5
-    assert set(house.store().usage.counts) == set(answer["touched"])
+    assert 0 < len(answer["memories"]) < 5
+    assert used(house) == sorted(ids(answer))
 
 
 def test_rows_of_text_count_as_used_like_objects(house: House, as_writer: Door) -> None:
     made = stored(as_writer)
-    answer = as_writer.send("recall", {"context": "quokka", "format": "toonCompact"})
+    answer = as_writer.send("recall", {"query": "quokka", "format": "toonCompact"})
 
     assert [row["id"] for row in read_toon(answer.body.decode()).memories] == [made]
     assert house.store().usage.counts[made] == 1
@@ -111,7 +204,8 @@ def test_rows_of_text_count_as_used_like_objects(house: House, as_writer: Door) 
 def test_without_touch_nothing_is_counted(house: House, as_reader: Door, as_writer: Door) -> None:
     stored(as_writer)
 
-    assert recall(as_reader, touch=False)["touched"] == []
+    recall(as_reader, touch=False)
+
     assert dict(house.store().usage.counts) == {}
 
 
@@ -129,10 +223,10 @@ def test_use_is_counted_at_once_with_its_time(
 def test_nothing_that_has_expired_is_recalled(as_writer: Door, clock: Clock) -> None:
     made = stored(as_writer, ttlSeconds=60, retention="long")
     clock.move(seconds=59, milliseconds=999)
-    assert recall(as_writer)["touched"] == [made]
+    assert ids(recall(as_writer)) == [made]
 
     clock.move(milliseconds=1)
-    assert recall(as_writer)["results"] == []
+    assert recall(as_writer)["memories"] == []
 
 
 @pytest.mark.parametrize(
@@ -312,27 +406,26 @@ def test_a_shared_entry_is_used_in_its_own_store(house: House, as_reader: Door) 
 
 
 def test_a_store_that_takes_no_writes_is_recalled_from_all_the_same(
-    house: House, as_writer: Door, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, clock: Clock
 ) -> None:
+    disk = FullDisk()
+    house = House(tmp_path, clock, disk=disk)
+    as_writer = house.door("writer")
     made = stored(as_writer, retention="mid")
     recall(as_writer, times=4)
-    with monkeypatch.context() as broken:
-        broken.setattr(house.disk, "sync_data", _refuse, raising=False)
-        broken.setattr(house.disk, "write", _refuse)
-        assert recall(as_writer)["touched"] == [made]
+    disk.is_full = True
+    assert ids(recall(as_writer)) == [made]
+    disk.is_full = False
 
     assert fields_of(house, made)["retention"] == "mid"
     house.store().recover()
     run_jobs(house)
     assert "retention" not in fields_of(house, made)
-
-
-def _refuse(*_arguments: Any, **_named: Any) -> int:
-    raise OSError(28, "No space left on device")
+    house.close()
 
 
 READS: dict[str, dict[str, Any]] = {
-    "recall": {"context": "quokka 3"},
+    "recall": {"query": "quokka 3"},
     "getEntry": {"id": "q1"},
     "searchEntries": {"query": {"text": "quokka"}},
     "listEntries": {},
@@ -379,11 +472,11 @@ def test_no_read_by_itself_changes_the_file(
 def test_many_recalls_at_once_reward_each_use_once(house: House, as_writer: Door) -> None:
     made = stored(as_writer)
     recall(as_writer, touch=False)  # indexes are made by one thread
-    request = {"context": "quokka"}
+    request = {"query": "quokka"}
 
     def recall_often(_thread: int) -> None:
         for _ in range(10):
-            house.services.call(LOCAL_ADMIN, "projA", "recall", request)
+            house.gate.call(LOCAL_ADMIN, "projA", "recall", request)
 
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(recall_often, range(4)))

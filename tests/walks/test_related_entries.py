@@ -150,7 +150,7 @@ def test_nothing_of_a_store_that_the_key_does_not_open_is_walked(
 
 
 @pytest.mark.attack(42)
-@pytest.mark.parametrize("max_hops", [0, -1, 6, 1_000_000, "2", None])
+@pytest.mark.parametrize("max_hops", [0, -1, 6, 1_000_000, "6", "two"])
 def test_hops_out_of_range_are_refused(as_reader: Door, max_hops: Any) -> None:
     refusal = as_reader.fails("relatedEntries", id="a", maxHops=max_hops)
 
@@ -188,7 +188,7 @@ def test_a_walk_through_a_large_cyclic_graph_ends_at_the_cap(
     assert all(edge["sourceId"] in known and edge["targetId"] in known for edge in answer["edges"])
 
 
-@pytest.mark.parametrize("direction", ["sideways", None, 1])
+@pytest.mark.parametrize("direction", ["sideways", 1])
 def test_an_unknown_direction_is_refused(as_reader: Door, direction: Any) -> None:
     refusal = as_reader.fails("relatedEntries", id="a", direction=direction)
 

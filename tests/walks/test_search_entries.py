@@ -34,8 +34,9 @@ def test_a_changed_entry_is_found_by_its_new_words_only(as_writer: Door) -> None
     search(as_writer, "amber")
     store(as_writer, "a", "The meeting is in the violet room")
 
-    assert search(as_writer, "violet")["results"][0]["scores"]["text"] > 0
-    assert all(one["scores"]["text"] == 0 for one in search(as_writer, "amber")["results"])
+    violet, amber = (search(as_writer, one, explain=True)["results"] for one in ("violet", "amber"))
+    assert violet[0]["scores"]["text"] > 0
+    assert all(one["scores"]["text"] == 0 for one in amber)
 
 
 def test_a_deleted_entry_is_never_found(as_writer: Door) -> None:
@@ -99,7 +100,7 @@ def test_an_id_in_the_query_comes_first(as_writer: Door) -> None:
     for number in range(5):
         store(as_writer, f"o{number}", "Someone mentioned projA ticket 4711 and the printer")
 
-    first = search(as_writer, "projA:ticket-4711")["results"][0]
+    first = search(as_writer, "projA:ticket-4711", explain=True)["results"][0]
 
     assert first["entry"]["id"] == "projA:ticket-4711"
     assert first["provenance"]["exact"] == "id"
@@ -119,6 +120,22 @@ def test_explain_shows_the_score_of_every_stage(as_writer: Door) -> None:
     assert result["explanation"]
     assert {"text", "score"} <= set(result["scores"])
     assert "**quarry**" in result["snippet"]
+
+
+def test_ten_results_are_lean_unless_an_explanation_is_asked_for(as_writer: Door) -> None:
+    for number in range(10):
+        text = f"quarry {number} " + "granite and slate for the northern harbour wall. " * 6
+        store(as_writer, f"n{number}", text[:300], title=f"Quarry number {number}")
+    text = "quarry granite harbour"
+
+    plain = as_writer.send("searchEntries", {"query": {"text": text, "maxResults": 10}})
+    explained = search(as_writer, text, maxResults=10, explain=True)["results"]
+
+    assert len(plain.body) < 4_400
+    results = plain.json["results"]
+    assert len(results) == 10
+    assert {*results[0]} == {"entry", "score", "snippet", "store"}
+    assert {*explained[0]} == {*results[0], "scores", "provenance", "explanation"}
 
 
 def test_a_token_budget_leaves_results_out_and_counts_them(as_writer: Door) -> None:
@@ -170,7 +187,7 @@ def test_a_vector_that_does_not_fit_is_refused(as_writer: Door, embedding: list[
 
 
 @pytest.mark.attack(41)
-@pytest.mark.parametrize("given", [-1, 0, 10**9, "5", 1.5, None])
+@pytest.mark.parametrize("given", [-1, 0, 10**9, "1000000000", "five", 1.5])
 def test_a_number_of_results_that_makes_no_sense_is_refused(as_writer: Door, given: Any) -> None:
     assert as_writer.fails("searchEntries", query={"text": "a", "maxResults": given}).status == 400
 

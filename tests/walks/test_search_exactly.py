@@ -13,9 +13,8 @@ Search = Callable[..., list[dict[str, Any]]]
 @pytest.fixture
 def search(as_writer: Door) -> Search:
     def found(text: str, /, **query: Any) -> list[dict[str, Any]]:
-        results: list[dict[str, Any]] = as_writer("searchEntries", query={"text": text, **query})[
-            "results"
-        ]
+        wanted = {"text": text, "explain": True, **query}
+        results: list[dict[str, Any]] = as_writer("searchEntries", query=wanted)["results"]
         return results
 
     return found

@@ -33,7 +33,7 @@ def store(
 
 def found(door: Door, **query: Any) -> list[dict[str, Any]]:
     results: list[dict[str, Any]] = door(
-        "searchEntries", query={"text": QUESTION, **query}, include="ids"
+        "searchEntries", query={"text": QUESTION, "explain": True, **query}, include="ids"
     )["results"]
     return results
 

@@ -62,7 +62,7 @@ def test_a_profile_may_do_without_it(tmp_path: Path, open_house: MakeHouse) -> N
 
     answer = search(open_house(), profile="aiMemory")
 
-    assert reasons(answer)["rerank"] == "the profile does without it"
+    assert reasons(answer)["rerank"] == "the profile does not use it"
 
 
 @pytest.mark.parametrize("damage", ["missing", "broken"])

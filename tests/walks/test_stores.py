@@ -3,6 +3,7 @@ import json
 import pytest
 
 from tests.conftest import EntryMaker
+from tests.support.console import Console
 from tests.support.house import Door, House
 
 
@@ -57,6 +58,25 @@ def test_rejecting_a_held_deletion_writes_the_file_again(emptied: House, as_admi
     emptied.store().fold()
     assert len(as_admin("listEntries")["items"]) == 3
     assert len(emptied.entries_file().read_bytes().splitlines()) == 3
+
+
+@pytest.mark.parametrize(
+    ("command", "decision"), [("acceptHeld", "accept"), ("rejectHeld", "reject")]
+)
+def test_the_audit_log_names_who_decided_on_a_held_deletion(
+    emptied: House, as_admin: Door, command: str, decision: str
+) -> None:
+    as_admin("reloadStore")
+
+    as_admin(command)
+
+    records = Console(emptied.client)("GET", "/audit")["items"]
+    (record,) = (one for one in records if one["command"] == command)
+    assert (record["user"], record["project"], record["changes"][0]["op"]) == (
+        "admin",
+        "projA",
+        decision,
+    )
 
 
 @pytest.mark.parametrize("command", ["acceptHeld", "rejectHeld"])

@@ -37,7 +37,7 @@ def test_what_an_entry_says_of_itself_comes_first(as_writer: Door, as_reader: Do
 def test_a_long_text_is_summed_up_once_for_each_version(house: House, as_writer: Door) -> None:
     entry_id = store(as_writer, "a", body=LONG)
     ((method, summary),) = summed(as_writer, entry_id)
-    house.library.work()
+    house.indexer.work()
     path = house.entries_file().parent / "indexes" / "summaries.json"
 
     assert method == "extractive"

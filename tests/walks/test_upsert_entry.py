@@ -229,7 +229,7 @@ def test_relations_to_what_is_not_there_yet_are_warned_about(as_writer: Door) ->
 
     answer = as_writer("upsertEntry", entry={**FACT, "relations": relations})
 
-    assert answer["warnings"] == ["relations: 1 of the targets are not there yet: projA:absent"]
+    assert answer["warnings"] == ["relations: 1 of the targets do not exist yet: projA:absent"]
 
 
 @pytest.mark.attack(10)
@@ -308,9 +308,9 @@ def test_the_project_is_accepted_when_it_is_the_endpoints(
 def test_the_agent_that_wrote_an_entry_comes_from_the_header(
     house: House, entry: EntryMaker
 ) -> None:
-    caller = house.services.authenticate("qms_key_of_the_writer_for_tests")
+    caller = house.gate.authenticate("qms_key_of_the_writer_for_tests")
 
-    answer = house.services.call(
+    answer = house.gate.call(
         caller, "projA", "upsertEntry", {"entry": entry()}, agent_id="ai:claude-code"
     )
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from qms.files.usage import Use
+from qms.store.usage import Use
 from tests.support.house import Clock, Door, House
 
 ALIKE = ("one", "two", "three")

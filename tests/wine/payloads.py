@@ -16,7 +16,7 @@ import msgspec
 
 from installer import build, script, tree, wheels
 from installer.embedded import compiled
-from qms.files.layout import describe, write_layout
+from qms.config.install_layout import describe, write_layout
 from qms.version import __version__
 
 RIG_NUMPY = "numpy==2.0.2"
@@ -75,7 +75,7 @@ class Workshop:
 
     def broken(self) -> Payload:
         """Return a version whose service damages the data and ends."""
-        return self._variant(BROKEN, {"host/process.py": BREAKING})
+        return self._variant(BROKEN, {"app/process.py": BREAKING})
 
     def test_packages(self) -> Path:
         """Return a folder with pytest and what the tests need beside the product."""

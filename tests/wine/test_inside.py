@@ -8,11 +8,15 @@ from pathlib import Path
 
 from tests.wine.machine import Ended, WindowsMachine
 
-CONTRACT = "tests/host/contract"
+DISK_TESTS = "tests/disk"
+CONTRACT = "tests/platforms/contract"
 OWN = ("tests/wine/inside/sharing.py", "tests/wine/inside/places.py")
 SHARING = "tests/faults/test_windows_sharing.py"
 OF_THE_STORE = (
-    "tests/fsio",
+    *(
+        f"{DISK_TESTS}/test_{name}.py"
+        for name in ("disk", "permissions", "regular_files", "root_lock")
+    ),
     "tests/faults/test_encodings.py",
     SHARING,
     # It stands for a process that was killed, which here still has the file open.

@@ -59,7 +59,8 @@ def _serves_a_client_on_linux(client: LinuxClient) -> None:
         lambda: not any(s["embeddingBacklog"] for s in client.call("health")["stores"]),
         bound_s=WINE_BOUND_S,
     )
-    found = client.call("searchEntries", query={"text": "when do we ship new versions?"})
+    query = {"text": "when do we ship new versions?", "explain": True}
+    found = client.call("searchEntries", query=query)
     assert found["mode"] == "hybrid"
     assert found["results"][0]["entry"]["title"] == "Release train"
     assert found["results"][0]["scores"]["vector"] > 0

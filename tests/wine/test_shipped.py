@@ -9,7 +9,7 @@ import pytest
 
 from installer import build, script, tree, wheels
 from installer.embedded import RUNTIME_FILES, BuildError
-from qms.files.layout import compare, read_layout
+from qms.config.install_layout import compare, read_layout
 from qms.version import __version__
 from tests.wine.payloads import Workshop
 

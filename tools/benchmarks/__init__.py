@@ -1,1 +1,1 @@
-"""What tools/bench.py measures: one module per subject."""
+"""The benchmarks of tools/bench.py, one module for each subject."""

@@ -1,4 +1,4 @@
-"""Many agents at once: bursts of calls with time to think between them, and what they met."""
+"""Load test: many agents send bursts of calls with pauses between them."""
 
 import asyncio
 import random
@@ -15,24 +15,24 @@ from urllib.parse import urlsplit
 import msgspec
 import psutil
 
-from qms.config.keys import hash_key
+from qms.config.api_keys import hash_key
 from tools.benchmarks.corpus import documents, lines, text_of
 
 SHARES = {"searchEntries": 90, "upsertEntry": 8, "listEntries": 2}
 PATIENT_STATUSES = frozenset({429, 503})
-"""How a server may refuse when it has too much to do, if it says when to come back."""
+"""Statuses of an overloaded server; allowed if it sends Retry-After."""
 
 SAMPLE_S = 0.5
 
 REVISED = 20
-"""So many memories an agent writes, and then writes anew: what grows after that is no memory."""
+"""How many memories an agent writes before it rewrites them, so that later growth is a leak."""
 
 _SIXTHS = 6
 _MAX_FAULTS = 20
 
 
 class Load(msgspec.Struct, frozen=True, kw_only=True):
-    """Who calls how often for how long, and what the stores hold."""
+    """Agents, rates and duration of a load test, and the size of its stores."""
 
     agents: int = 50
     burst: int = 8
@@ -53,16 +53,16 @@ class Load(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Met(msgspec.Struct):
-    """What the agents met."""
+    """The results of a load test."""
 
     seconds_of: dict[str, list[float]] = msgspec.field(default_factory=lambda: defaultdict(list))
     statuses: Counter[int] = msgspec.field(default_factory=Counter)
     faults: list[str] = msgspec.field(default_factory=list)
     memory: list[tuple[float, int]] = msgspec.field(default_factory=list)
-    """Resident bytes of the server, by the part of the run that was over."""
+    """Resident bytes of the server, by the completed fraction of the run."""
 
     def quantile(self, share: float) -> float:
-        """Return the time that this share of all calls stayed below."""
+        """Return a percentile of the call times."""
         every = sorted(second for seconds in self.seconds_of.values() for second in seconds)
         return every[min(len(every) - 1, int(share * len(every)))] if every else 0.0
 
@@ -71,7 +71,7 @@ class Met(msgspec.Struct):
         return self._sixth(_SIXTHS - 1) / self._sixth(1)
 
     def summary(self) -> str:
-        """Return the figures in one line."""
+        """Return the results in one line."""
         calls = sum(self.statuses.values())
         megabytes = self._sixth(_SIXTHS - 1) / 1e6
         return (
@@ -86,7 +86,7 @@ class Met(msgspec.Struct):
 
 
 def make_root(root: Path, load: Load) -> None:
-    """Make a root whose stores are filled and whose agents hold a key each."""
+    """Make a root with filled stores and a key for each agent."""
     parts = ['[global.embedding]\nmodel = "hash"\n']
     parts += [f'[endpoint.{project}]\nslug = "{project}"\n' for project in load.projects()]
     parts += [
@@ -104,10 +104,10 @@ def make_root(root: Path, load: Load) -> None:
 
 
 def wait_until(condition: Callable[[], object], within_s: float) -> None:
-    """Return once a server is as far as `condition` asks, looking now and then.
+    """Poll until `condition` holds.
 
     Raises:
-        TimeoutError: it is not within the time.
+        TimeoutError: it does not hold in time.
     """
     end = time.monotonic() + within_s
     while not condition():
@@ -117,16 +117,16 @@ def wait_until(condition: Callable[[], object], within_s: float) -> None:
 
 
 def put_load_on(url: str, process_id: int, load: Load, met: Met | None = None) -> Met:
-    """Let the agents call a server for the time of the load, and return what they met.
+    """Let the agents call a server for the duration of the load, and return the results.
 
-    Whoever wants to look on hands in what is filled meanwhile.
+    A caller that watches the run passes the object that is filled during it.
     """
     return asyncio.run(_put_load_on(url, process_id, load, Met() if met is None else met))
 
 
 async def _put_load_on(url: str, process_id: int, load: Load, met: Met) -> Met:
     agents = [_Agent(url, key, load, number) for number, key in enumerate(load.keys())]
-    # Once all at once, uncounted: what the most calls at a time take is no growth later.
+    # First all calls at once, uncounted, so that the memory of this peak is no growth later.
     await asyncio.gather(*(agent.burst(Met()) for agent in agents))
     began = time.monotonic()
     working = [agent.work(began + load.seconds, met) for agent in agents]

@@ -1,4 +1,4 @@
-"""What backups cost: beside a plain copy, beside one upsert, and to those who search meanwhile."""
+"""Cost of backups, against a plain copy and one upsert, and their effect on searches."""
 
 import shutil
 import statistics
@@ -7,11 +7,11 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 
-from qms.files.backup import Shelf
-from qms.files.backup_manifest import BackupKind, Manifest
-from qms.fsio.disk import Disk
+from qms.disk.disk import Disk
+from qms.features.backups.backup_manifest import BackupKind, Manifest
+from qms.features.backups.files import BackupFolder
+from qms.features.backups.take import Order, stamp, take
 from qms.resources import TEMPLATE_NAME
-from qms.service.backup_taking import Order, stamp, take
 from qms.store.memory_store import MemoryStore
 from tools.benchmarks.agents import wait_until
 from tools.benchmarks.corpus import open_store
@@ -39,18 +39,18 @@ apiKey = "{_KEY}"
 
 
 class Backups:
-    """Backups of one store, each under a name of its own."""
+    """Makes backups of one store, each with its own name."""
 
     def __init__(self, store: MemoryStore, root: Path) -> None:
         self._store = store
-        self._shelf = Shelf(Disk(), root)
+        self._folder = BackupFolder(Disk(), root)
         self._at = datetime.now(UTC)
 
     def take(self, mode: BackupKind) -> Manifest:
         """Make one."""
         self._at += timedelta(seconds=1)
         order = Order(id=stamp(self._at), mode=mode, at_utc=self._at, config_text="")
-        return take(self._store, self._shelf, order, lambda _done, _total: None)
+        return take(self._store, self._folder, order, lambda _done, _total: None)
 
 
 def cost_rows(plan: Plan, folder: Path, size: int) -> Iterator[Row]:
@@ -127,14 +127,14 @@ def _differential_rows(plan: Plan, store: MemoryStore, made: Backups, size: int)
 
 
 def search_row(plan: Plan, folder: Path, size: int) -> Row:
-    """Measure searches over HTTP while backups are made, beside the same searches alone."""
+    """Measure searches over HTTP during backups, against the same searches alone."""
     root = _make_root(folder)
     with serving(root, key=_KEY) as client:
         wait_until(partial(client.is_searched, PROJECT), _SETTLED_S)
         wait_until(partial(client.has_vectors, PROJECT), _SETTLED_S)
         alone: list[float] = []
         busy: list[float] = []
-        # They take turns, so that other work on the machine meets both.
+        # They take turns, so that other work on the machine affects both.
         while len(busy) < _SEARCHES:
             alone += [_search(client) for _ in range(_TURN)]
             client.call("backupStore", {"mode": "full"})

@@ -1,6 +1,6 @@
-"""What the MCP figures are measured beside: the SDK with one trivial tool, and one JSON route.
+"""Baselines of the MCP figures: the SDK with one trivial tool, and one JSON route.
 
-Run as a program: `python -m tools.benchmarks.bare_servers sdk|route`; says where it listens.
+Run as a program: `python -m tools.benchmarks.bare_servers sdk|route`; prints its URL.
 """
 
 import socket
@@ -59,7 +59,7 @@ class _Server(uvicorn.Server):
 
 def main() -> None:
     application = {"sdk": sdk_app, "route": route_app}[sys.argv[1]]()
-    # As the server itself does it: without the protocol, asyncio leaves Nagle's delay on.
+    # As in the server: without the protocol, asyncio does not disable Nagle's algorithm.
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.bind(("127.0.0.1", 0))
     listener.listen()

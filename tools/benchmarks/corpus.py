@@ -5,12 +5,12 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from qms.codec.documents import instant_text, normalise
-from qms.codec.lines import encode_line
-from qms.domain.bodies import MAIN_FIELDS, Kind
-from qms.domain.entry import SCHEMA_VERSION, Document
-from qms.domain.ids import RANDOM_BYTES, make_local_id
-from qms.fsio.disk import Disk
+from qms.disk.disk import Disk
+from qms.memory.bodies import MAIN_FIELDS, Kind
+from qms.memory.entry import SCHEMA_VERSION, Document
+from qms.memory.ids import RANDOM_BYTES, make_local_id
+from qms.memory.lines import encode_line
+from qms.memory.validation import instant_text, normalise
 from qms.store.memory_store import MemoryStore
 from qms.store.options import StoreOptions
 
@@ -25,7 +25,7 @@ _SHARED_TITLE_SHARE = 0.02
 
 
 def documents(project: str, count: int, seed: int = SEED) -> Iterator[Document]:
-    """Yield entries in their stored form, with tags, relations and now and then an equal title."""
+    """Yield entries in their stored form, with tags, relations and some equal titles."""
     chance = random.Random(f"{project}/{seed}")
     words = ["".join(_syllables(chance)) for _ in range(4000)]
     titles = [" ".join(chance.choices(words, k=3)) for _ in range(max(1, count // 100))]
@@ -63,7 +63,7 @@ def make_store(folder: Path, project: str, content: list[bytes]) -> None:
 
 
 def open_store(folder: Path, project: str, disk: Disk | None = None) -> MemoryStore:
-    """Open a store with the options that it has in the server."""
+    """Open a store with the server's options."""
     return MemoryStore.open(
         folder,
         project,

@@ -1,4 +1,4 @@
-"""LongMemEval as memory sets: one store a question, its sessions as notes with their date."""
+"""LongMemEval as memory sets: one store for each question, its sessions as dated notes."""
 
 import hashlib
 from collections.abc import Iterator
@@ -9,14 +9,14 @@ import msgspec
 from tools.benchmarks.retrieval_sets import Item, MemorySet, Question
 
 S_CLEANED_SHA256 = "d6f21ea9d60a0d56f34a05b609c79c88a451d2ae03597821ea3d5a9678c3a442"
-"""The file that published figures are about: the small form, cleaned."""
+"""The file of the published figures: the small form, cleaned."""
 
 SET = "longmemeval"
 _UNANSWERABLE = "_abs"
 
 
 class NotTheFileError(Exception):
-    """The file is not the one that published figures are about."""
+    """The file is not the one of the published figures."""
 
 
 class _Turn(msgspec.Struct, frozen=True):

@@ -1,12 +1,9 @@
-"""What MCP and plain JSON cost beside the bare libraries: CPU of a call, and the first answer."""
+"""Cost of MCP and plain JSON against the bare libraries: CPU of a call, time to first answer."""
 
 import copy
 import http.client
 import json
 import statistics
-import subprocess
-import sys
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -19,11 +16,12 @@ import psutil
 
 from tools.benchmarks.corpus import lines
 from tools.benchmarks.measure import Bound, Plan, Row, Spent, both, duration, median_of
+from tools.benchmarks.server_process import ServerProcess
 from tools.benchmarks.slow_clients import slow_row
 
 PROJECT = "default"
 CALLED_ENTRIES = 100
-"""The size of the store that is called: `getEntry` does not depend on it, the indexes behind do."""
+"""The size of the called store: `getEntry` does not depend on it, its indexes do."""
 
 STARTED_ENTRIES = 10_000
 KEY = "qms_the_key_of_the_benchmark"
@@ -40,7 +38,7 @@ apiKey = "{KEY}"
 """
 WARM_UP = 200
 TURN = 16
-"""How many calls one server gets before the other is called."""
+"""How many calls one server gets before it is the other's turn."""
 
 LIMIT_S = 300.0
 IDLE_CPU_S = 0.05
@@ -53,18 +51,11 @@ _META = "io.modelcontextprotocol/"
 
 
 class Server:
-    """A server in a process of its own, and one kept-alive connection to it."""
+    """A server in its own process, and one keep-alive connection to it."""
 
-    def __init__(self, *command: str) -> None:
+    def __init__(self, *command: str, checkout: Path | None = None) -> None:
         self.began = time.perf_counter()
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", *command],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            encoding="utf-8",
-        )
-        self._guard = threading.Timer(LIMIT_S, self._process.kill)
-        self._guard.start()
+        self._process = ServerProcess(*command, limit_s=LIMIT_S, checkout=checkout)
         self._connection = self._connect()
         self._session: dict[str, str] = {}
 
@@ -78,18 +69,16 @@ class Server:
 
     @property
     def address(self) -> tuple[str, int]:
-        """Return where it listens."""
+        """Return its URL."""
         return self._connection.host, self._connection.port
 
     def close(self) -> None:
         """End the process."""
-        self._guard.cancel()
         self._connection.close()
-        self._process.terminate()
-        self._process.communicate()
+        self._process.stop()
 
     def post(self, path: str, body: bytes, headers: dict[str, str]) -> bytes:
-        """Send a request that succeeds and return the body of its answer."""
+        """Send a request that must succeed and return the body of its answer."""
         usual = {"Content-Type": "application/json", "Authorization": f"Bearer {KEY}"}
         self._connection.request("POST", path, body, usual | headers)
         answer = self._connection.getresponse()
@@ -102,7 +91,7 @@ class Server:
         return content
 
     def message(self, revision: str, method: str, params: dict[str, Any]) -> bytes:
-        """Send a message of the protocol and return what comes back."""
+        """Send an MCP message and return the answer."""
         headers = {"Accept": "application/json, text/event-stream"}
         headers |= {"MCP-Protocol-Version": revision} | self._session
         if revision == REVISIONS[0]:
@@ -126,25 +115,21 @@ class Server:
         self.post(f"/mcp/{PROJECT}", body, {**headers, "MCP-Protocol-Version": revision})
 
     def rest(self) -> None:
-        """Let go of the connection, which the server would close; the next request opens one."""
+        """Drop the connection, which the server would close; the next request opens one."""
         self._connection.close()
 
     def cpu_s(self) -> float:
         """Return how much CPU the process has used."""
-        times = psutil.Process(self._process.pid).cpu_times()
+        times = psutil.Process(self._process.id).cpu_times()
         return float(times.user + times.system)
 
     def _connect(self) -> http.client.HTTPConnection:
-        assert self._process.stdout is not None
-        for line in self._process.stdout:
-            if line.startswith("listening: "):
-                address = urlsplit(line.split()[-1])
-                return http.client.HTTPConnection(address.hostname or "", address.port)
-        raise RuntimeError("the server ends before it listens")
+        address = urlsplit(self._process.wait_until_listening()["listening"])
+        return http.client.HTTPConnection(address.hostname or "", address.port)
 
 
 def mcp_rows(plan: Plan, scratch: Path) -> Iterator[Row]:
-    """Measure calls of a small store and the start of a large one beside the bare servers."""
+    """Measure calls of a small store and the start of a large one, against the bare servers."""
     with _running(*_qms(_made_root(scratch / "called", CALLED_ENTRIES))) as ours:
         entry_id = _first_id(ours)
         _wait_until_idle(ours)
@@ -192,11 +177,11 @@ def _start_rows(plan: Plan, root: Path) -> Iterator[Row]:
 
     commands = (_qms(root), _bare("sdk"))
     for command in commands:
-        start(command)  # Compiles the modules that nobody has imported yet.
+        start(command)  # Compiles the modules that were not imported yet.
     rounds = [[start(command) for command in commands] for _ in range(plan.rounds)]
     ours, bare = (median_of([one[side] for one in rounds]) for side in (0, 1))
     by_cpu = statistics.median(one[0].cpu_s / one[1].cpu_s for one in rounds)
-    # Other work on the machine stretches one start and not the next: the best of each says more.
+    # Other work on the machine slows one start and not the next, so the best of each counts.
     by_clock = min(one[0].wall_s for one in rounds) / min(one[1].wall_s for one in rounds)
     bound = plan.bounds["start-ratio"]
     for ratio, of_what in ((by_cpu, "the CPU"), (by_clock, "the quickest, by the clock,")):
@@ -212,9 +197,9 @@ def _start_rows(plan: Plan, root: Path) -> Iterator[Row]:
 
 
 def _alternate(plan: Plan, *calls: tuple[Server, Callable[[], object]]) -> list[list[Spent]]:
-    """Call each server in turn and return what one call of each round took, by server.
+    """Call each server in turn and return the cost of one call in each round, by server.
 
-    They take turns after a few calls: the machine's pace changes from second to second.
+    They take turns after a few calls, since the machine's speed changes from second to second.
     """
     for server, call in calls:
         for _ in range(WARM_UP):
@@ -286,7 +271,7 @@ def _first_id(server: Server) -> str:
 
 
 def _wait_until_idle(server: Server) -> None:
-    """Wait until the server has made its indexes: their work is no part of a call."""
+    """Wait until the server has built its indexes, which must not count for a call."""
     deadline = time.monotonic() + LIMIT_S
     while time.monotonic() < deadline:
         report = json.loads(server.post(f"/api/v1/{PROJECT}/health", b"{}", {}))

@@ -1,4 +1,4 @@
-"""Measuring: alternating rounds, CPU and wall, bounds, and the table they are printed in."""
+"""Measurements in alternating rounds of CPU and wall time, their bounds, and the result table."""
 
 import gc
 import operator
@@ -12,7 +12,7 @@ import msgspec
 
 
 class Spent(msgspec.Struct, frozen=True):
-    """What something took: seconds on the clock, and seconds of this process's CPU."""
+    """A cost: seconds of wall time, and seconds of this process's CPU."""
 
     wall_s: float
     cpu_s: float
@@ -23,7 +23,7 @@ class Spent(msgspec.Struct, frozen=True):
 
 
 class Verdict(StrEnum):
-    """What a figure says of its bound."""
+    """Whether a figure keeps its bound."""
 
     MET = "met"
     BROKEN = "BROKEN"
@@ -32,7 +32,7 @@ class Verdict(StrEnum):
 
 
 class Row(msgspec.Struct, frozen=True, kw_only=True):
-    """One figure beside the raw cost of the same run."""
+    """One figure with the raw cost of the same run."""
 
     subject: str
     entries: int
@@ -44,7 +44,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Bound(msgspec.Struct, frozen=True):
-    """A limit that a figure keeps; `sign` is "≤" or "≥"."""
+    """The limit of a figure; `sign` is "≤" or "≥"."""
 
     sign: str
     limit: float
@@ -60,20 +60,20 @@ class Bound(msgspec.Struct, frozen=True):
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
-    """How much is measured, and against which bounds."""
+    """The size of a measurement, and its bounds."""
 
     sizes: tuple[int, ...]
     rounds: int
     writes: int
     """Writes of one round."""
     fold_s: float
-    """How long a store is written to, at least, while its folds are watched."""
+    """The least time for which a store is written to while its folds are measured."""
     bounds: dict[str, Bound]
 
 
 @contextmanager
 def quiet_collector() -> Iterator[None]:
-    """Keep the collector off, as the server does while it loads, and what is there out of it."""
+    """Disable the garbage collector, as the server does at load, and freeze existing objects."""
     gc.collect()
     gc.freeze()
     gc.disable()
@@ -85,7 +85,7 @@ def quiet_collector() -> Iterator[None]:
 
 
 def spend(action: Callable[[], object]) -> Spent:
-    """Return what an action takes."""
+    """Return the cost of an action."""
     wall, cpu = time.perf_counter(), time.process_time()
     action()
     return Spent(time.perf_counter() - wall, time.process_time() - cpu)
@@ -117,7 +117,7 @@ def duration(seconds: float) -> str:
 
 
 def both(spent: Spent) -> str:
-    """Return CPU and wall as they stand in the table."""
+    """Return CPU and wall time as text for the table."""
     return f"{duration(spent.cpu_s)} / {duration(spent.wall_s)}"
 
 

@@ -1,4 +1,4 @@
-"""Mining large exports: how fast they are read and put through the rules, and in how much RAM."""
+"""Speed and RAM of mining large conversation exports."""
 
 import json
 import random
@@ -12,9 +12,9 @@ from typing import Any
 import msgspec
 import psutil
 
-from qms.ingest.mining.conversation import Conversation
-from qms.ingest.mining.formats import read_export
-from qms.ingest.mining.memories import Provenance, entry_of, find_memories
+from qms.features.mining.conversation import Conversation
+from qms.features.mining.memories import Provenance, entry_of, find_memories
+from qms.features.mining.mining_formats import read_export
 from tools.benchmarks.measure import Bound, Row, spend
 
 BOUNDS = {
@@ -24,7 +24,7 @@ BOUNDS = {
 }
 SEED = 5
 DISTINCT = 300
-"""So many different conversations are made; the file repeats them under other ids."""
+"""The number of distinct conversations; the file repeats them under other ids."""
 
 _MEGABYTE = 1_000_000
 _WORDS = re.findall(
@@ -43,7 +43,7 @@ _CUES = (
 
 
 class Measured(msgspec.Struct, frozen=True):
-    """What a process of its own found out."""
+    """The results of a separate process."""
 
     read_s: float
     rules_s: float
@@ -76,14 +76,14 @@ def _row(subject: str, count: int, value: float, bound: Bound) -> Row:
 
 
 def _measured(path: Path, form: str) -> Measured:
-    """Run the work in a process of its own, so that nothing else is in its RAM."""
+    """Run the work in a separate process, so that nothing else is in its RAM."""
     command = [sys.executable, "-m", "tools.benchmarks.mining", str(path), form]
     done = subprocess.run(command, capture_output=True, check=True)
     return msgspec.json.decode(done.stdout, type=Measured)
 
 
 def _make(path: Path, form: str, size: int) -> int:
-    """Write an export of at least this size and return how large it is."""
+    """Write an export of at least this size and return its size."""
     chance = random.Random(SEED)
     makers: dict[str, Callable[[random.Random], Any]] = {
         "claude": _claude,
@@ -177,7 +177,7 @@ def _mine(path: Path, form: str) -> int:
 
 
 def main(path: Path, form: str) -> None:
-    """Measure one export and print what was found as JSON."""
+    """Measure one export and print the results as JSON."""
     process = psutil.Process()
     idle = process.memory_info().rss
     counts: list[int] = []
@@ -192,7 +192,7 @@ def main(path: Path, form: str) -> None:
 
 
 def _peak_bytes() -> int:
-    # `getrusage` would give the peak of the process that this one was started from.
+    # `getrusage` would return the peak of the parent process.
     status = Path("/proc/self/status").read_text(encoding="ascii")
     found = re.search(r"VmHWM:\s+(\d+) kB", status)
     assert found is not None

@@ -1,4 +1,4 @@
-"""Talking to memory servers over MCP: to a program on its pipes, or over HTTP."""
+"""MCP clients of memory servers, over a program's pipes or over HTTP."""
 
 import json
 import os
@@ -15,11 +15,11 @@ from tools.benchmarks.mcp_served import REVISIONS, Server
 
 REVISION = "2025-06-18"
 LIMIT_S = 3600.0
-"""How long a conversation may take: a server may need a third of a second to store one entry."""
+"""How long a conversation may take; some servers need a third of a second to store one entry."""
 
 
 class RefusedError(Exception):
-    """A tool has answered with an error, or the server with none."""
+    """A tool has answered with an error, or the server has not answered."""
 
 
 class Talk(Protocol):
@@ -42,7 +42,7 @@ class Talk(Protocol):
         ...
 
     def close(self) -> None:
-        """End the conversation, and the server if it is ours alone."""
+        """End the conversation, and the server if no other client uses it."""
         ...
 
 
@@ -121,7 +121,7 @@ class HttpTalk:
 
     @property
     def server(self) -> Server:
-        """Return the server behind it."""
+        """Return the server of this connection."""
         return self._server
 
     def list_tools(self) -> bytes:

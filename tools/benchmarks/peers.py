@@ -1,4 +1,4 @@
-"""Other memory servers beside ours: the same entries and queries, one server after the other."""
+"""Compares our server with other memory servers on the same entries and queries."""
 
 import random
 import sys
@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from qms.domain.entry import Document
+from qms.memory.entry import Document
 from tools.benchmarks.corpus import documents, text_of
 from tools.benchmarks.mcp_served import CONFIGURATION, KEY
 from tools.benchmarks.measure import Spent, both
@@ -29,7 +29,7 @@ Call = tuple[str, Mapping[str, Any]]
 
 
 class Peer(msgspec.Struct, frozen=True, kw_only=True):
-    """A memory server: how it is started and asked."""
+    """A memory server: how to start it and how to call it."""
 
     name: str
     start: Callable[[Path], Talk]
@@ -41,7 +41,7 @@ class Peer(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Figures(msgspec.Struct, kw_only=True):
-    """What was measured of one server."""
+    """The figures of one server."""
 
     name: str
     cold: Spent
@@ -52,7 +52,7 @@ class Figures(msgspec.Struct, kw_only=True):
     found_phrases: float
     found_words: float
     answered: int
-    """Writes of two clients at once that were not refused."""
+    """Writes of two concurrent clients that were not refused."""
     kept: int
 
     def cells(self) -> list[str]:
@@ -84,7 +84,7 @@ ROWS = (
 
 
 def measure(peer: Peer, folder: Path, entries: int) -> Figures:
-    """Measure one server on folders of its own."""
+    """Measure one server on its own folders."""
     every = list(documents("default", entries + SAMPLES))
     filling, single = every[:entries], every[entries:]
     root = folder / "filled"
@@ -123,7 +123,7 @@ def measure(peer: Peer, folder: Path, entries: int) -> Figures:
 
 
 def table(figures: Sequence[Figures]) -> str:
-    """Return the figures as a table for a page, a column a server."""
+    """Return the figures as a Markdown table, one column for each server."""
     columns = [list(ROWS), *(one.cells() for one in figures)]
     lines = [" | ".join(cells) for cells in zip(*columns, strict=True)]
     rule = " | ".join("---" for _ in columns)
@@ -144,7 +144,7 @@ def _fill(peer: Peer, talk: Talk, filling: Sequence[Document]) -> float | None:
 
 
 def _settle(talk: Talk) -> None:
-    """Wait until a server does nothing: what it does later is part of what was asked before."""
+    """Wait until a server is idle, since its background work belongs to earlier calls."""
     end = time.monotonic() + SETTLED_S
     while time.monotonic() < end:
         before = talk.cpu_s()
@@ -168,7 +168,7 @@ def _search(peer: Peer, talk: Talk, text: str, answers: list[str]) -> None:
 
 
 def _two_clients(peer: Peer, root: Path) -> tuple[int, int]:
-    """Let two clients write at once; return how many writes were answered, and found afterwards."""
+    """Let two clients write at once; return how many writes were answered and later found."""
     root.mkdir()
     every = list(documents("default", 2 * WRITES_OF_CLIENT, seed=7))
     answered: list[Document] = []
@@ -280,7 +280,7 @@ def _start_basic(root: Path) -> Talk:
 
 
 def _note(document: Document) -> dict[str, Any]:
-    """Return an entry as a note in the folder of its ten minutes: a title is there once in each."""
+    """Return an entry as a note in the folder of its ten minutes, where its title is unique."""
     return {
         "title": document["title"],
         "content": text_of(document),
@@ -323,7 +323,7 @@ OURS = (
 
 
 def peers() -> tuple[list[Peer], list[str]]:
-    """Return every server that is there, ours first, and the names of those that are not."""
+    """Return every installed server, ours first, and the names of the missing ones."""
     others = (OFFICIAL, SERVICE, BASIC)
     there = [peer for peer in others if command_of(peer.name) is not None]
     return [*OURS, *there], [peer.name for peer in others if peer not in there]

@@ -1,4 +1,4 @@
-"""Retrieval in process: the pipeline over indexes in RAM, for tuning."""
+"""Retrieval scores in process, with indexes in RAM, for tuning."""
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -8,10 +8,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from qms.domain.limits import DEFAULT_LIMITS
-from qms.domain.ports import Embedder
-from qms.inference.hash_embedder import MODEL_ID as HASH_MODEL
-from qms.search.pipeline import Models, search
+from qms.memory.limits import DEFAULT_LIMITS
+from qms.memory.ports import Embedder
+from qms.models.hash_embedder import MODEL_ID as HASH_MODEL
+from qms.models.in_use import Models
+from qms.search.pipeline import search
 from qms.search.query import SearchQuery
 from tools.benchmarks.retrieval_entries import Form, Times, names_of
 from tools.benchmarks.retrieval_scores import TOP, Answered, Row, parts_of, rows_of, score
@@ -23,7 +24,7 @@ NOW = START + timedelta(days=30)
 
 
 class _QueryVectors:
-    """An embedder that knows the vectors of the questions already."""
+    """An embedder with precomputed vectors of the questions."""
 
     def __init__(self, embedder: Embedder, known: Mapping[str, Vectors]) -> None:
         self._embedder = embedder

@@ -1,6 +1,6 @@
-"""How the memories of a set become entries; alike in process and over HTTP.
+"""Converts the memories of a set to entries, in the same way in process and over HTTP.
 
-Ids are numbers: what a set calls its memories may tell which of them answer a question.
+Ids are numbers, since the ids of a set may tell which memories answer a question.
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,13 +16,13 @@ _FORMS = ("%I:%M %p on %d %B, %Y", "%Y/%m/%d (%a) %H:%M")
 
 
 class Times(StrEnum):
-    """Where an entry carries the time of a memory that has no title of its own."""
+    """Which field of an entry gets the time of a memory without a title."""
 
     TITLE = "title"
     SOURCE = "source"
-    """In `timestamps.sourceUtc`; the title is then made of the text's beginning."""
+    """`timestamps.sourceUtc`; the title is then the beginning of the text."""
     CREATED = "created"
-    """In `timestamps.createdUtc`, likewise."""
+    """`timestamps.createdUtc`, likewise."""
     NONE = "none"
 
 
@@ -41,12 +41,12 @@ def entries_of(given: MemorySet, project: str, form: Form) -> Iterator[dict[str,
 
 
 def entry_id(project: str, number: int) -> str:
-    """Return the id that a memory has in the store, by its place in the set."""
+    """Return the id of a memory in the store, by its position in the set."""
     return f"{project}:memory-{number}"
 
 
 def names_of(given: MemorySet, project: str, found: Sequence[str]) -> list[str]:
-    """Return what the set calls the entries with these ids."""
+    """Return the ids in the set of the entries with these ids."""
     names = {entry_id(project, number): item.id for number, item in enumerate(given.docs)}
     return [names[one] for one in found]
 

@@ -1,4 +1,4 @@
-"""Plain keyword engines on the same questions: what every search has to be better than.
+"""Plain keyword engines on the same questions, as the baseline of retrieval.
 
 SQLite's full-text search with and without its stemmer, and tantivy with its own: title and text in
 one field, any word of the question, BM25.
@@ -17,7 +17,7 @@ Search = Callable[[str], list[int]]
 
 
 def keyword_answers(stores: Sequence[MemorySet]) -> list[list[Answered]]:
-    """Return what each engine scored on all questions, engine by engine."""
+    """Return the scores of each engine on all questions."""
     return [
         [answered for given in stores for answered in _answers(given, make)]
         for make in (_sqlite("unicode61"), _sqlite("porter unicode61"), _tantivy)

@@ -1,4 +1,4 @@
-"""The measures of retrieval, what is asked of each set, and the table of both."""
+"""The measures of retrieval, the goals of each set, and the table of both."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,7 +16,7 @@ Answered = tuple[Question, Scores]
 
 
 class Row(msgspec.Struct, frozen=True, kw_only=True):
-    """One line of the table: a set or a part of it, what is asked of it and what came out."""
+    """One line of the table: a set or a part of it, with its goals and scores."""
 
     name: str
     questions: int
@@ -32,7 +32,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Part(msgspec.Struct, frozen=True, kw_only=True):
-    """Which questions of which set a line is about, and how its memories are imported."""
+    """The questions of a set that a line covers, and how its memories are imported."""
 
     name: str
     set: str
@@ -86,11 +86,11 @@ PARTS = (
     Part(name="longmemeval, 500", set="longmemeval"),
     Part(name="longmemeval, 470", set="longmemeval", type_prefix="answerable:"),
 )
-"""The figures were measured before the first line was written; see docs/benchmarks.md."""
+"""Known sets with their goals, measured before development began; see docs/benchmarks.md."""
 
 
 def parts_of(name: str) -> list[Part]:
-    """Return the lines that a set stands for: one of its own when nothing is known of it."""
+    """Return the lines of a set; a single one for an unknown set."""
     known = [part for part in PARTS if name.casefold().startswith(part.set)]
     return known or [Part(name=name, set=name)]
 
@@ -100,9 +100,9 @@ def rows_of(
     answered: Mapping[bool, Sequence[Answered]],
     keyword: Sequence[Sequence[Answered]] = (),
 ) -> Iterator[Row]:
-    """Yield the lines of a set from what was answered without and with plain memories.
+    """Yield the lines of a set from the answers without and with plain memories.
 
-    `keyword` is what plain engines answered, for sets whose figures are not known.
+    `keyword` has the answers of plain engines, for sets without known figures.
     """
     for part in parts_of(name):
         chosen = _chosen(part, answered.get(part.plain, ()))
@@ -121,7 +121,7 @@ def _chosen(part: Part, answered: Sequence[Answered]) -> list[Scores]:
 
 
 def _best(engines: Sequence[list[Scores]]) -> Scores | None:
-    """Return the best of several engines, each measure for itself."""
+    """Return the best of several engines for each measure."""
     if not engines:
         return None
     first, second, third, fourth = map(max, zip(*map(_mean, engines), strict=True))

@@ -1,4 +1,4 @@
-"""Retrieval through the HTTP API: import, wait for the vectors, ask, score."""
+"""Retrieval scores through the HTTP API: import, wait for the vectors, search, score."""
 
 import secrets
 import sys
@@ -27,15 +27,15 @@ apiKey = "{key}"
 
 
 STORES_A_SERVER = 25
-"""How many stores a server gets that is started for the scores; LongMemEval has 500."""
+"""How many stores each started server gets; LongMemEval has 500."""
 
 
 class NotEmptyError(Exception):
-    """A project holds other memories than those that would be imported."""
+    """A project contains other memories than those to be imported."""
 
 
 class Guest:
-    """Asks a server that runs already; every store takes the next of its projects."""
+    """Scores a running server; each store uses the next of its projects."""
 
     def __init__(self, url: str, key: str, prefix: str) -> None:
         self._client = Client(url, key, process_id=0)
@@ -50,7 +50,7 @@ class Guest:
 
 
 class Host:
-    """Starts servers of its own, on roots inside a folder; a root that is there is used again."""
+    """Starts its own servers, on roots inside a folder; an existing root is reused."""
 
     def __init__(self, folder: Path, prefix: str) -> None:
         self._folder = folder
@@ -70,7 +70,7 @@ class Host:
 
 
 def _make_root(root: Path, projects: Sequence[str]) -> str:
-    """Make a root with these projects, unless it is there from another time; return its key."""
+    """Make a root with these projects unless it exists; return its key."""
     kept = root / KEY_NAME
     if not kept.exists():
         key = f"qms_{secrets.token_urlsafe(32)}"
@@ -83,10 +83,10 @@ def _make_root(root: Path, projects: Sequence[str]) -> str:
 
 
 def _ask(client: Client, project: str, given: MemorySet, form: Form) -> Iterator[Answered]:
-    """Import a set into an empty project, or one that holds it already, and yield its answers.
+    """Import a set into an empty project, or use one that holds it already; yield its answers.
 
     Raises:
-        NotEmptyError: the project holds something else.
+        NotEmptyError: the project holds other memories.
     """
     _import(client, project, given, form)
     _wait_for_vectors(client, project)

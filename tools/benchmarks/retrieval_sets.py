@@ -1,4 +1,4 @@
-"""The memory sets that retrieval is scored on: read by path, never part of this repository."""
+"""Reads the memory sets of the retrieval scores, which are not part of this repository."""
 
 import gzip
 from collections.abc import Iterator
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from qms.domain.limits import DEFAULT_LIMITS
+from qms.memory.limits import DEFAULT_LIMITS
 
 
 class Item(msgspec.Struct, frozen=True, rename="camel"):
@@ -21,7 +21,7 @@ class Item(msgspec.Struct, frozen=True, rename="camel"):
 
     @property
     def kept_text(self) -> str:
-        """The text as far as an entry may hold it."""
+        """The text, cut to the limit of an entry."""
         return self.text.encode()[: DEFAULT_LIMITS.text_bytes].decode(errors="ignore")
 
 
@@ -34,7 +34,7 @@ class Question(msgspec.Struct, frozen=True):
 
 
 class MemorySet(msgspec.Struct, frozen=True):
-    """The memories of one store in their order, and the questions asked of it."""
+    """The memories of one store in their order, and its questions."""
 
     set: str
     store: str
@@ -43,7 +43,7 @@ class MemorySet(msgspec.Struct, frozen=True):
 
 
 def read_sets(path: Path) -> Iterator[MemorySet]:
-    """Yield the stores of a file: JSON lines, packed or plain."""
+    """Yield the stores of a file of JSON lines, gzipped or plain."""
     decoder = msgspec.json.Decoder(MemorySet)
     with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as lines:
         for line in lines:
@@ -51,7 +51,7 @@ def read_sets(path: Path) -> Iterator[MemorySet]:
 
 
 def set_files(path: Path) -> list[Path]:
-    """Return the files of a folder of sets, or the one file that is named."""
+    """Return the files of a folder of sets, or the given file."""
     if path.is_dir():
         return sorted([*path.glob("*.jsonl.gz"), *path.glob("*.jsonl")])
     return [path]

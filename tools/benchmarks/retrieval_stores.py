@@ -1,17 +1,17 @@
-"""Stores made of memory sets, in process: a view and its indexes in RAM."""
+"""Builds stores from memory sets in process: a view and its indexes in RAM."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from qms.codec.documents import complete, normalise
-from qms.codec.lines import encode_line
-from qms.fsio.disk import Disk
-from qms.index.columns import Columns
-from qms.index.documents import IndexDocument, index_document
-from qms.index.keyword import KeywordIndex
-from qms.index.vector import Embedded, VectorIndex
-from qms.search.sources import Source
-from qms.store.embedding import embedded_text
+from qms.disk.disk import Disk
+from qms.index.columns.columns import Columns
+from qms.index.embedding import embedded_text
+from qms.index.indexed_entry import IndexDocument, index_document
+from qms.index.sources import Source
+from qms.index.vectors.vector_index import Embedded, VectorIndex
+from qms.index.words.keyword_index import KeywordIndex
+from qms.memory.lines import encode_line
+from qms.memory.validation import complete, normalise
 from qms.store.view import Record, bulk_view
 from tools.benchmarks.retrieval_entries import Form, entries_of
 from tools.benchmarks.retrieval_sets import MemorySet
@@ -22,7 +22,7 @@ START = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 def make_source(given: MemorySet, vectors: KeptVectors | None, form: Form) -> Source:
-    """Return a store of the memories of a set, in their order."""
+    """Return a store with the memories of a set, in their order."""
     records = [_record(entry, n) for n, entry in enumerate(entries_of(given, PROJECT, form))]
     documents = [index_document(record.header, record.document()) for record in records]
     columns = Columns()

@@ -1,4 +1,4 @@
-"""Vectors of a set's texts, computed once and kept in a folder, since a model takes minutes."""
+"""Caches the vectors of a set's texts in a folder, since a model takes minutes to compute them."""
 
 import hashlib
 from collections.abc import Sequence
@@ -7,13 +7,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from qms.domain.ports import Embedder
+from qms.memory.ports import Embedder
 
 Vectors = NDArray[np.float32]
 
 
 class KeptVectors:
-    """Embeds texts and queries, looking into its folder first."""
+    """Embeds texts and queries, using cached vectors first."""
 
     def __init__(self, embedder: Embedder, folder: Path) -> None:
         self.embedder = embedder

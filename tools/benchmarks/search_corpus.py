@@ -1,8 +1,8 @@
-"""Generated memories for search: words as often as in real text, and vectors that fit them.
+"""Generated memories for search, with the word frequencies of real text and matching vectors.
 
-A vector is the middle of its words' vectors, so that near texts have near vectors, without the
-hours that a model would need for a million of them. The indexes of a root are made once, under the
-name of the shipped model, and opened by whatever is measured.
+A vector is the mean of its words' vectors, so that similar texts have similar vectors, without the
+hours that a model would need for a million of them. The indexes of a root are built once, under the
+name of the shipped model, and opened by each benchmark.
 """
 
 import random
@@ -17,14 +17,15 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from qms.codec.documents import instant_text, normalise
-from qms.codec.lines import encode_line
-from qms.domain.bodies import Kind
-from qms.domain.entry import SCHEMA_VERSION, Document
-from qms.domain.ids import RANDOM_BYTES, make_local_id
-from qms.fsio.disk import Disk
-from qms.index.stop_words import STOP_WORDS
-from qms.store.indexes import StoreIndexes
+from qms.disk.disk import Disk
+from qms.index.store_indexes import StoreIndexes
+from qms.memory.bodies import Kind
+from qms.memory.entry import SCHEMA_VERSION, Document
+from qms.memory.ids import RANDOM_BYTES, make_local_id
+from qms.memory.lines import encode_line
+from qms.memory.ports import Embedder
+from qms.memory.validation import instant_text, normalise
+from qms.text.stop_words import STOP_WORDS
 from tools.benchmarks.corpus import make_store, open_store
 
 PROJECT = "default"
@@ -42,14 +43,14 @@ _NOISE = 0.5
 
 
 class Asked(msgspec.Struct, frozen=True):
-    """A question: its text and the vector that belongs to it."""
+    """A question: its text and vector."""
 
     text: str
     vector: list[float]
 
 
 class Memories:
-    """Where generated entries and questions about them come from; the same for the same seed."""
+    """Generates entries and questions about them; the same for the same seed."""
 
     def __init__(self, seed: int = SEED) -> None:
         self._chance = random.Random(seed)
@@ -71,8 +72,8 @@ class Memories:
             ids.append(document["id"])
             yield normalise(document)
 
-    def questions(self, count: int, embedder: "WordVectors") -> list[Asked]:
-        """Return questions of six to nine words, some of them small ones."""
+    def questions(self, count: int, embedder: Embedder) -> list[Asked]:
+        """Return questions of six to nine words, some of them stop words."""
         texts = [
             " ".join(
                 (
@@ -138,9 +139,9 @@ class Memories:
 
 
 class WordVectors:
-    """An embedder whose vectors are the middle of random vectors of words, and some noise.
+    """An embedder whose vectors are the mean of random word vectors, plus noise.
 
-    A text has one vector, whoever asks and whenever: what an index found can be held against it.
+    A text always has the same vector, so that results of an index can be checked against it.
     """
 
     def __init__(self, model_id: str, dimension: int) -> None:
@@ -183,13 +184,13 @@ class WordVectors:
         return found
 
     def _drawn(self, text: str) -> NDArray[np.float32]:
-        """Return the numbers that chance has for a text."""
-        chance = np.random.default_rng((SEED, zlib.crc32(text.encode())))
-        return chance.standard_normal(self.dimension, np.float32)
+        """Return random numbers that are seeded by a text."""
+        generator = np.random.default_rng((SEED, zlib.crc32(text.encode())))
+        return generator.standard_normal(self.dimension, np.float32)
 
 
-def make_root(root: Path, size: int, embedder: WordVectors) -> None:
-    """Make a root whose default project has so many entries, and their indexes."""
+def make_root(root: Path, size: int, embedder: Embedder) -> None:
+    """Make a root whose default project has this many entries and their indexes."""
     folder = root / "MemoryStores" / PROJECT
     make_store(folder, PROJECT, [encode_line(one) for one in Memories().documents(size)])
     store = open_store(folder, PROJECT)
@@ -203,7 +204,7 @@ def make_root(root: Path, size: int, embedder: WordVectors) -> None:
 
 
 def _axes(dimension: int, chance: np.random.Generator) -> NDArray[np.float32]:
-    """Return directions of falling weight, as a model's are: half of the spread in 30 of 384."""
+    """Return directions of decreasing weight, like a model's: half of the variance in 30 of 384."""
     turned, _ = np.linalg.qr(chance.standard_normal((dimension, dimension)))
     weights = (np.arange(dimension) + 4.0) ** -0.6
     axes: NDArray[np.float32] = (turned * (weights / np.linalg.norm(weights))[:, None]).astype(

@@ -1,7 +1,7 @@
-"""What a search costs in process, beside raw tantivy and raw faiss on the same data.
+"""Cost of a search in process, against raw tantivy and raw faiss on the same data.
 
-Every query is asked of ours, tantivy and faiss in turn, so that all three meet the same caches.
-Run as a program it opens a store, with or without its indexes, and prints what that took as JSON.
+Every query runs in our search, tantivy and faiss in turn, so that all three use the same caches.
+Run as a program it opens a store, with or without its indexes, and prints the cost as JSON.
 """
 
 import gc
@@ -20,20 +20,22 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from qms.domain.limits import DEFAULT_LIMITS
-from qms.fsio.disk import Disk
-from qms.index.documents import index_document
-from qms.index.keyword_filter import Conditions
-from qms.index.keyword_query import analyse, make_plan
-from qms.index.keyword_segments import Segments
-from qms.index.terms import ENGLISH
-from qms.search.pipeline import Models, search
+from qms.disk.disk import Disk
+from qms.index.build import Built
+from qms.index.embedding import embedded_text
+from qms.index.indexed_entry import index_document
+from qms.index.sources import Source
+from qms.index.store_indexes import StoreIndexes
+from qms.index.words.filter_terms import Conditions
+from qms.index.words.query_plan import analyse, make_plan
+from qms.index.words.segments import Segments
+from qms.memory.limits import DEFAULT_LIMITS
+from qms.memory.ports import Embedder
+from qms.models.in_use import Models
+from qms.search.pipeline import search
 from qms.search.query import SearchQuery
-from qms.search.sources import Source
-from qms.store.embedding import embedded_text
-from qms.store.index_making import Built
-from qms.store.indexes import StoreIndexes
 from qms.store.view import Record
+from qms.text.terms import ENGLISH
 from tools.benchmarks.corpus import open_store
 from tools.benchmarks.measure import (
     Plan,
@@ -71,9 +73,9 @@ class _Opened(msgspec.Struct):
 
 
 class Finder:
-    """A store with its indexes, and the same data as raw tantivy and raw faiss see it."""
+    """A store with its indexes, and the same data for raw tantivy and raw faiss."""
 
-    def __init__(self, root: Path, embedder: WordVectors) -> None:
+    def __init__(self, root: Path, embedder: Embedder) -> None:
         folder = root / "MemoryStores" / PROJECT
         self._store = open_store(folder, PROJECT)
         indexes = StoreIndexes(self._store, folder / "indexes", Disk())
@@ -94,7 +96,7 @@ class Finder:
         )
 
     def ask(self, asked: Asked) -> None:
-        """Search as a command does, the query's vector given."""
+        """Search as a command does, with a given query vector."""
         search(
             [self._source],
             SearchQuery(text=asked.text, embedding=asked.vector),
@@ -104,13 +106,13 @@ class Finder:
         )
 
     def raw_words(self, asked: Asked) -> Callable[[], object]:
-        """Return the same boolean query as tantivy alone would run it."""
+        """Return a function that runs the same boolean query in raw tantivy."""
         plan = make_plan(analyse(asked.text), (ENGLISH,))
         query = self._segments.query(plan, Conditions())
         return lambda: self._searcher.search(query, RAW_K, count=False)
 
     def raw_scan(self) -> Callable[[NDArray[np.float32]], object]:
-        """Return the scan of bytes as faiss alone would run it."""
+        """Return a function that runs the same scan of bytes in raw faiss."""
         rows = self.vectors()
         faiss.omp_set_num_threads(1)
         index: Any = faiss.IndexScalarQuantizer(
@@ -129,7 +131,7 @@ class Finder:
         return self.built.vectors.centres(np.arange(len(self.built.columns)))
 
     def originals(self) -> NDArray[np.float32]:
-        """Return the vectors of all entries as the embedder made them, by slot."""
+        """Return the embedder's unquantized vectors of all entries, by slot."""
         slots = self.built.columns.slots
         records = [self._store.view.get(slots.id_of(slot)) for slot in range(len(slots))]
         texts = [_text(record) for record in records if record is not None]
@@ -138,7 +140,7 @@ class Finder:
         return np.concatenate(made)
 
     def recall(self, questions: Sequence[Asked], rows: NDArray[np.float32], share: float) -> float:
-        """Return how many of the best 25 of a part of the entries are found, of an exact search."""
+        """Return the recall of the best 25 among a part of the entries, against an exact search."""
         index = self.built.vectors
         assert index is not None
         allowed = np.random.default_rng(1).random(len(rows)) < share
@@ -261,7 +263,7 @@ def _main(what: str, root: Path) -> None:
                 finder.ask(questions[number % QUESTIONS])
     sys.stdout.buffer.write(msgspec.json.encode(_Opened(spent, anonymous_mb())))
     sys.stdout.flush()
-    os._exit(0)  # taking everything apart is not what is measured
+    os._exit(0)  # freeing all objects is not measured
 
 
 def _text(record: Record) -> str:

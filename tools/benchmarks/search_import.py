@@ -1,4 +1,4 @@
-"""Imports with the shipped model: what searches meanwhile wait for, how fast vectors follow."""
+"""Imports with the shipped model: latency of concurrent searches, and speed of embedding."""
 
 import json
 import statistics
@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
 
-from qms.codec.lines import encode_line
-from qms.domain.ports import Embedder
-from qms.fsio.disk import Disk
-from qms.index.documents import index_document
-from qms.service.library import EMBED_ENTRIES
-from qms.store.embedding import embedded_text
-from qms.store.indexes import StoreIndexes
+from qms.disk.disk import Disk
+from qms.index.embedding import embedded_text
+from qms.index.indexed_entry import index_document
+from qms.index.indexer import EMBED_ENTRIES
+from qms.index.store_indexes import StoreIndexes
+from qms.memory.lines import encode_line
+from qms.memory.ports import Embedder
 from qms.store.view import Record
 from tools.benchmarks.corpus import make_store, open_store
 from tools.benchmarks.measure import Plan, Row, duration
@@ -26,12 +26,12 @@ IMPORTED = 20_000
 IMPORT_CALL = 1_000
 IDLE_SEARCHES = 100
 BUSY_SEARCHES = 5_000
-"""More than are asked during an import: no query's vector is remembered from an earlier one."""
+"""More than an import needs, so that no query's vector is cached from an earlier one."""
 EMBEDDED = 96
 
 
 class _Import(threading.Thread):
-    """Imports entries call by call and keeps what that took."""
+    """Imports entries call by call and records the cost."""
 
     def __init__(self, client: Client) -> None:
         super().__init__(daemon=True)
@@ -51,7 +51,7 @@ class _Import(threading.Thread):
 
 
 def import_rows(plan: Plan, root: Path, embedder: WordVectors) -> list[Row]:
-    """Measure searches while entries are imported, beside the same searches before."""
+    """Measure searches during an import, against the same searches before it."""
     make_root(root, STORED, embedder)
     questions = Memories(17).questions(IDLE_SEARCHES + BUSY_SEARCHES, embedder)
     with serving(root) as client:
@@ -93,7 +93,7 @@ def _rows(plan: Plan, client: Client, questions: Iterator[Asked]) -> list[Row]:
 
 
 def embedding_row(plan: Plan, folder: Path, embedder: Embedder) -> Row:
-    """Measure how fast waiting entries get vectors, beside the model alone with their texts."""
+    """Measure how fast entries get their vectors, against the model alone on their texts."""
     documents = Memories(9).documents(EMBEDDED * (plan.rounds + 1))
     make_store(folder, PROJECT, [encode_line(one) for one in documents])
     store = open_store(folder, PROJECT)

@@ -1,4 +1,4 @@
-"""What a client meets: searches over HTTP beside the same command in process, and imports."""
+"""Searches over HTTP against the same command in process, and imports."""
 
 import json
 import statistics
@@ -11,12 +11,11 @@ from pathlib import Path
 import msgspec
 import psutil
 
-from qms.domain.access import AccessTier, Caller
-from qms.domain.entry import Document
-from qms.fsio.disk import Disk
-from qms.runtime.build import open_root
-from qms.service.commands import Services
-from qms.service.precedence import SEARCHED_S
+from qms.app.build import open_root
+from qms.commands.gate import Gate
+from qms.disk.disk import Disk
+from qms.memory.access import AccessTier, Caller
+from qms.memory.entry import Document
 from tools.benchmarks.measure import Plan, Row, Spent, both, duration, median_of, spend
 from tools.benchmarks.search_corpus import PROJECT, Asked, Memories, WordVectors
 from tools.benchmarks.served import Client, serving
@@ -25,7 +24,7 @@ QUESTIONS = 200
 IMPORTED = 20_000
 IMPORT_CALL = 1_000
 _SETTLED_S = 120.0
-_SOMEBODY = Caller(user="bench", access=AccessTier.ADMIN)
+_CALLER = Caller(user="bench", access=AccessTier.ADMIN)
 _SETTINGS = """\
 [global.embedding]
 model = "{model}"
@@ -39,15 +38,16 @@ _HASH, _MODEL = "hash", "models/embeddings.onnx"
 
 
 class _Import(msgspec.Struct, frozen=True):
-    """What an import took until it was acknowledged, and the first search after it."""
+    """The cost of an import until it was acknowledged, and of the first search after it."""
 
+    entries: int
     spent: Spent
     search_s: float
 
     @property
     def rate(self) -> float:
-        """Entries a second by the clock."""
-        return IMPORTED / self.spent.wall_s
+        """Return the entries per second of wall time."""
+        return self.entries / self.spent.wall_s
 
 
 def served_rows(plan: Plan, root: Path, size: int, embedder: WordVectors) -> list[Row]:
@@ -84,20 +84,22 @@ def served_rows(plan: Plan, root: Path, size: int, embedder: WordVectors) -> lis
     ]
 
 
-def import_rows(plan: Plan, folder: Path) -> list[Row]:
+def import_rows(
+    plan: Plan, folder: Path, *, imported: int = IMPORTED, call: int = IMPORT_CALL
+) -> list[Row]:
     """Measure `bulkImport` in process without and with the model, in turn."""
-    entries = list(Memories(3).documents(IMPORTED))
+    entries = list(Memories(3).documents(imported))
     found: dict[str, list[_Import]] = {_HASH: [], _MODEL: []}
     for number in range(plan.rounds):
         for model, results in found.items():
-            results.append(_import(folder / f"{number}-{len(model)}", model, entries))
+            results.append(_import(folder / f"{number}-{len(model)}", model, entries, call))
     plain, embedded = (_typical(results) for results in found.values())
-    cpu_rate, share = IMPORTED / plain.spent.cpu_s, embedded.rate / plain.rate
+    cpu_rate, share = imported / plain.spent.cpu_s, embedded.rate / plain.rate
     bound, same = plan.bounds["import-rate"], plan.bounds["import-share"]
     return [
         Row(
-            subject=f"bulkImport in process, {IMPORT_CALL:,} entries a call",
-            entries=IMPORTED,
+            subject=f"bulkImport in process, {call:,} entries a call",
+            entries=imported,
             ours=both(plain.spent),
             figure=f"{cpu_rate:,.0f} entries a CPU second;"
             f" the first search after it takes {duration(plain.search_s)}",
@@ -106,7 +108,7 @@ def import_rows(plan: Plan, folder: Path) -> list[Row]:
         ),
         Row(
             subject="the same by the clock",
-            entries=IMPORTED,
+            entries=imported,
             ours=f"– / {duration(plain.spent.wall_s)}",
             figure=f"{plain.rate:,.0f} entries/s",
             bound=str(bound),
@@ -114,7 +116,7 @@ def import_rows(plan: Plan, folder: Path) -> list[Row]:
         ),
         Row(
             subject="the same with the model, until it is acknowledged",
-            entries=IMPORTED,
+            entries=imported,
             ours=both(embedded.spent),
             raw=f"{both(plain.spent)} without",
             figure=f"{share:.2f} × the rate without it, {embedded.rate:,.0f} entries/s",
@@ -124,26 +126,26 @@ def import_rows(plan: Plan, folder: Path) -> list[Row]:
     ]
 
 
-def _import(root: Path, model: str, entries: list[Document]) -> _Import:
+def _import(root: Path, model: str, entries: list[Document], call: int) -> _Import:
     root.mkdir(parents=True)
     settings = _SETTINGS.format(model=model)
     (root / "QuickMemoryServer.toml").write_text(settings, encoding="utf-8")
     with _services(root) as services:
-        services.call(_SOMEBODY, PROJECT, "searchEntries", {"query": {"text": "anything"}})
-        time.sleep(SEARCHED_S)  # nobody searches beside it
+        services.call(_CALLER, PROJECT, "searchEntries", {"query": {"text": "anything"}})
         wall, cpu = time.perf_counter(), time.thread_time()
-        for start in range(0, IMPORTED, IMPORT_CALL):
-            request = {"entries": entries[start : start + IMPORT_CALL]}
-            services.call(_SOMEBODY, PROJECT, "bulkImport", request)
+        for start in range(0, len(entries), call):
+            request = {"entries": entries[start : start + call]}
+            services.call(_CALLER, PROJECT, "bulkImport", request)
         spent = Spent(time.perf_counter() - wall, time.thread_time() - cpu)
         asked = {"query": {"text": entries[5]["title"]}}
-        first = spend(lambda: services.call(_SOMEBODY, PROJECT, "searchEntries", asked))
-    return _Import(spent, first.wall_s)
+        first = spend(lambda: services.call(_CALLER, PROJECT, "searchEntries", asked))
+    return _Import(len(entries), spent, first.wall_s)
 
 
 def _typical(results: list[_Import]) -> _Import:
     spent = median_of([one.spent for one in results])
-    return _Import(spent, statistics.median(one.search_s for one in results))
+    search_s = statistics.median(one.search_s for one in results)
+    return _Import(results[0].entries, spent, search_s)
 
 
 def _over_http(client: Client, questions: list[Asked]) -> Spent:
@@ -162,24 +164,24 @@ def _in_process(root: Path, questions: list[Asked]) -> Spent:
     with _services(root) as services:
         requests = [_request(asked) for asked in questions]
         for request in requests:
-            services.call(_SOMEBODY, PROJECT, "searchEntries", request)
+            services.call(_CALLER, PROJECT, "searchEntries", request)
         begun = time.thread_time()
         for request in requests:
-            services.call(_SOMEBODY, PROJECT, "searchEntries", request)
+            services.call(_CALLER, PROJECT, "searchEntries", request)
         return Spent(0.0, (time.thread_time() - begun) / len(requests))
 
 
 @contextmanager
-def _services(root: Path) -> Iterator[Services]:
+def _services(root: Path) -> Iterator[Gate]:
     opened = open_root(root, disk=Disk(), clock=lambda: datetime.now(UTC))
     try:
-        yield opened.runtime.services()
+        yield opened.runtime.gate()
     finally:
         opened.close()
 
 
 def _settle(client: Client) -> None:
-    """Wait until stores are loaded, indexes made and the librarian has nothing to do."""
+    """Wait until stores are loaded, indexes are built and the indexer is idle."""
     client.call("searchEntries", {"query": {"text": "anything"}})
     process, deadline = psutil.Process(client.process_id), time.monotonic() + _SETTLED_S
     process.cpu_percent()

@@ -1,4 +1,4 @@
-"""Calls beside a crowd of clients that never come to the end of what they send."""
+"""Calls of one client beside many clients that send one byte a second."""
 
 import select
 import socket
@@ -12,7 +12,7 @@ from tools.benchmarks.measure import Plan, Row, duration
 
 SLOW_CLIENTS = 500
 CALLS = 2000
-"""They take longer than a byte does, so that bytes of all slow clients arrive meanwhile."""
+"""Together they take longer than a second, so that bytes of all slow clients arrive."""
 
 _BYTE_EVERY_S = 1.0
 _HEAD = b"POST /health HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: "
@@ -23,22 +23,22 @@ _BODY = (
 
 
 def slow_row(plan: Plan, address: tuple[str, int], call: Callable[[], object]) -> Row:
-    """Measure the slowest calls of a hundred beside slow clients, and without them."""
+    """Measure the p99 of calls with and without slow clients."""
     alone, beside = [], []
     for _ in range(plan.rounds):
         alone.append(_slowest_s(call))
         with _crowd(address):
             beside.append(_slowest_s(call))
-    before, meanwhile = statistics.median(alone), statistics.median(beside)
+    before, during = statistics.median(alone), statistics.median(beside)
     bound = plan.bounds["slow-ratio"]
     return Row(
         subject=f"getEntry beside {SLOW_CLIENTS} slow clients, 99 of 100",
         entries=0,
-        ours=f"– / {duration(meanwhile)}",
+        ours=f"– / {duration(during)}",
         raw=f"– / {duration(before)} alone",
-        figure=f"{meanwhile / before:.2f} × without them",
+        figure=f"{during / before:.2f} × without them",
         bound=str(bound),
-        verdict=bound.judge(meanwhile / before),
+        verdict=bound.judge(during / before),
     )
 
 
@@ -53,7 +53,7 @@ def _slowest_s(call: Callable[[], object]) -> float:
 
 @contextmanager
 def _crowd(address: tuple[str, int]) -> Iterator[None]:
-    """Keep so many connections busy with heads and bodies of a byte a second."""
+    """Keep this many connections busy with heads and bodies of one byte a second."""
     done = threading.Event()
     with ExitStack() as clients:
         connections = []
@@ -64,7 +64,7 @@ def _crowd(address: tuple[str, int]) -> Iterator[None]:
         sender = threading.Thread(target=_send_slowly, args=(connections, done))
         sender.start()
         try:
-            time.sleep(_BYTE_EVERY_S)  # Until the server has taken all of them in.
+            time.sleep(_BYTE_EVERY_S)  # Until the server has accepted all of them.
             yield
         finally:
             done.set()

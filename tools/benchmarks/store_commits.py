@@ -1,4 +1,4 @@
-"""What writing costs inside the process: groups, single upserts, and the folds behind them."""
+"""Cost of writing in process: group commits, single upserts and folds."""
 
 import gc
 import threading
@@ -10,10 +10,10 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from qms.domain.access import AccessTier, Caller
-from qms.domain.entry import Document
-from qms.fsio.disk import Disk
-from qms.ingest.entries import EntryRules, new_document, replaced_document
+from qms.disk.disk import Disk
+from qms.memory.access import AccessTier, Caller
+from qms.memory.entry import Document
+from qms.memory.entry_input import EntryRules, new_document, replaced_document
 from qms.store.draft import Draft
 from qms.store.memory_store import MemoryStore
 from qms.store.options import Origin
@@ -30,14 +30,14 @@ _RULES = EntryRules(project=PROJECT)
 
 
 class CountingDisk(Disk):
-    """The real disk with a count of its syncs, each of which takes `least_s` or longer."""
+    """The real disk; counts its syncs and makes each take at least `least_s`."""
 
     def __init__(self, least_s: float = 0.0) -> None:
         self._least_s = least_s
         self.syncs = 0
 
     def sync(self, descriptor: int) -> None:
-        """Sync, and wait out what is missing of the time that it has to take."""
+        """Sync, and wait until `least_s` have passed."""
         ends = time.monotonic() + self._least_s
         super().sync(descriptor)
         self.syncs += 1
@@ -45,7 +45,7 @@ class CountingDisk(Disk):
 
 
 class Upserts:
-    """An endless row of upserts as the server makes them: every second one replaces an entry."""
+    """An endless series of upserts; every second one replaces an entry."""
 
     def __init__(self, store: MemoryStore, seed: int) -> None:
         self._store = store
@@ -79,11 +79,13 @@ class Upserts:
                 )
             draft.put(document)
 
-        self._store.commit(Origin(command="upsertEntry", user="bench", at_utc=now), plan)
+        self._store.commit(
+            Origin(command="upsertEntry", user="bench", at_utc=now, right=AccessTier.ADMIN), plan
+        )
 
 
 class RawAppends:
-    """The bare cost of the same bytes: append to a file on the same disk and sync it."""
+    """The raw cost of the same bytes: append to a file on the same disk and sync it."""
 
     def __init__(self, folder: Path, frame: bytes, disk: Disk) -> None:
         self._disk = disk
@@ -101,7 +103,7 @@ class RawAppends:
 
 
 def group_rows(plan: Plan, folder: Path, size: int) -> list[Row]:
-    """Measure how many writers share a sync, with slowed syncs and without."""
+    """Measure how many writers share a sync, with slow syncs and without."""
     slow, quick = CountingDisk(_SLOW_SYNC_S), CountingDisk()
     with opened(folder, slow) as store:
         upserts = Upserts(store, 1)
@@ -152,7 +154,7 @@ def group_rows(plan: Plan, folder: Path, size: int) -> list[Row]:
 
 
 def upsert_rows(plan: Plan, folders: dict[int, Path]) -> list[Row]:
-    """Measure one upsert after another at every size, folds apart, all sizes in each round."""
+    """Measure sequential upserts without folds, all sizes in each round."""
     with opened_all(folders) as stores:
         upserts = {size: Upserts(store, 3) for size, store in stores.items()}
         started = {size: spend(one.one) for size, one in upserts.items()}
@@ -189,7 +191,7 @@ def upsert_rows(plan: Plan, folders: dict[int, Path]) -> list[Row]:
 
 
 def fold_row(plan: Plan, folder: Path, size: int) -> Row:
-    """Measure the folds behind a steady stream of writes, over whole spans from fold to fold."""
+    """Measure the folds of a steady stream of writes, over whole spans from fold to fold."""
     with opened(folder, Disk()) as store:
         upserts = Upserts(store, 4)
         store.fold()
@@ -219,7 +221,7 @@ def fold_row(plan: Plan, folder: Path, size: int) -> Row:
 
 
 def repeated(action: Callable[[], Any], times: int) -> Spent:
-    """Return what one of many calls takes, one after the other."""
+    """Return the cost of one of many sequential calls."""
 
     def run() -> None:
         for _ in range(times):
@@ -229,7 +231,7 @@ def repeated(action: Callable[[], Any], times: int) -> Spent:
 
 
 def crowded(action: Callable[[], Any], times: int) -> Spent:
-    """Return what one of many calls takes when 64 threads make them."""
+    """Return the cost of one of many calls by 64 threads."""
     each = max(1, times // _WRITERS)
     barrier = threading.Barrier(_WRITERS + 1)
 
@@ -260,7 +262,7 @@ def frame_of(folder: Path, upserts: Upserts) -> bytes:
 
 @contextmanager
 def opened(folder: Path, disk: Disk) -> Iterator[MemoryStore]:
-    """Open a store for a while, its entries out of the collector's sight as in the server."""
+    """Open a store, with its entries frozen for the garbage collector as in the server."""
     gc.disable()
     store = open_store(folder, PROJECT, disk)
     gc.enable()
@@ -274,7 +276,7 @@ def opened(folder: Path, disk: Disk) -> Iterator[MemoryStore]:
 
 @contextmanager
 def opened_all(folders: dict[int, Path]) -> Iterator[dict[int, MemoryStore]]:
-    """Open the stores of all sizes for a while."""
+    """Open the stores of all sizes."""
     gc.disable()
     stores = {size: open_store(folder, PROJECT) for size, folder in folders.items()}
     gc.enable()
@@ -316,7 +318,7 @@ def _watch_folds(store: MemoryStore, least_s: float) -> tuple[Spent, float, floa
             break
     if len(ends) < 2:
         raise RuntimeError(f"no two folds within {_FOLD_LIMIT_S} s")
-    # The first fold only opens the span: what it cost belongs to the time before.
+    # The first fold only starts the span: its cost belongs to the time before.
     span = ends[-1] - ends[0]
     total = Spent(sum(one.wall_s for one in spent[1:]), sum(one.cpu_s for one in spent[1:]))
     return total.per(len(spent) - 1), 100 * total.cpu_s / span, span / (len(ends) - 1)

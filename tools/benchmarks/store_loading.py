@@ -1,6 +1,6 @@
-"""What loading costs: twenty stores in a fresh process, beside a bare decode of their lines.
+"""Cost of loading twenty stores in a fresh process, against a raw decode of their lines.
 
-Run as a program it is that fresh process: it measures once and prints what it found as JSON.
+Run as a program it is that fresh process: it measures once and prints the result as JSON.
 """
 
 import gc
@@ -12,7 +12,7 @@ from pathlib import Path
 
 import msgspec
 
-from qms.domain.entry import Header
+from qms.memory.entry import Header
 from tools.benchmarks.corpus import lines, make_store, open_store
 from tools.benchmarks.measure import (
     Plan,
@@ -27,7 +27,7 @@ from tools.benchmarks.measure import (
 
 STORES = 20
 BOUND_FROM = 100_000
-"""Below this many entries the fixed cost of twenty stores outweighs what a bound is about."""
+"""Below this many entries the fixed cost of twenty stores dominates, so there is no bound."""
 
 
 class _Outcome(msgspec.Struct):
@@ -36,7 +36,7 @@ class _Outcome(msgspec.Struct):
 
 
 def loading_rows(plan: Plan, folder: Path, size: int) -> list[Row]:
-    """Measure the load of `size` entries in twenty stores, and the memory that they take."""
+    """Measure time and memory to load `size` entries in twenty stores."""
     for number in range(STORES):
         project = f"p{number}"
         make_store(folder / project, project, lines(project, max(1, size // STORES)))
@@ -71,7 +71,7 @@ def loading_rows(plan: Plan, folder: Path, size: int) -> list[Row]:
 
 
 def anonymous_mb(process: int | str = "self") -> float:
-    """Return the anonymous resident memory of a process in MB, or 0 where it is not told."""
+    """Return the anonymous resident memory of a process in MB, or 0 if it is unknown."""
     try:
         text = Path(f"/proc/{process}/smaps_rollup").read_text(encoding="utf-8")
     except OSError:
@@ -105,7 +105,7 @@ def _main(what: str, folder: Path) -> None:
     outcome = _Outcome(spent, anonymous_mb())
     sys.stdout.buffer.write(msgspec.json.encode(outcome))
     sys.stdout.flush()
-    os._exit(0)  # taking a hundred thousand entries apart is not what is measured
+    os._exit(0)  # freeing a hundred thousand entries is not measured
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What a client of the server meets: a durable upsert, memory, and a hand edit that shows."""
+"""A store over HTTP: durable upserts, memory, and the delay of a hand edit."""
 
 import json
 import re
@@ -10,10 +10,11 @@ from pathlib import Path
 
 import psutil
 
-from qms.fsio.disk import Disk
+from qms.disk.disk import Disk
 from tools.benchmarks.corpus import documents, lines
 from tools.benchmarks.measure import Plan, Row, Spent, Verdict, both, duration, median_of, spend
-from tools.benchmarks.served import Client, NoServerError, serving
+from tools.benchmarks.served import Client, serving
+from tools.benchmarks.server_process import NoServerError
 from tools.benchmarks.store_commits import PROJECT, RawAppends
 from tools.benchmarks.store_loading import anonymous_mb
 
@@ -25,7 +26,7 @@ _ASK_EVERY_S = 0.005
 
 
 def served_rows(plan: Plan, root: Path, size: int, *, edits: bool) -> list[Row]:
-    """Measure a server whose project has `size` entries; say so when there is none."""
+    """Measure a server whose project has `size` entries; without one, return rows that say so."""
     folder = root / "MemoryStores" / PROJECT
     folder.mkdir(parents=True)
     content = lines(PROJECT, size)
@@ -80,7 +81,7 @@ def _upsert_row(plan: Plan, client: Client, folder: Path, size: int) -> Row:
 def _alternated(
     plan: Plan, upsert: Callable[[], None], append: Callable[[], None], process: psutil.Process
 ) -> list[Spent]:
-    """Take turns write by write, so that both meet the same disk; CPU is the server's and ours."""
+    """Alternate the writes, so that both use the same disk; CPU is the server's and ours."""
     rounds: list[tuple[Spent, Spent]] = []
     for _ in range(plan.rounds):
         before = _cpu_s(process)
@@ -92,7 +93,7 @@ def _alternated(
 
 
 def _frame(client: Client, folder: Path, upsert: Callable[[], None]) -> bytes:
-    """Return what an upsert appends to the journal, or the like when a fold comes between."""
+    """Return the bytes that an upsert appends to the journal; 1,000 if a fold comes between."""
     journal = folder / ".qms" / "journal.wal"
     client.call("health", {})
     upsert()
@@ -102,7 +103,7 @@ def _frame(client: Client, folder: Path, upsert: Callable[[], None]) -> bytes:
 
 
 def _memory_row(client: Client, size: int) -> Row:
-    """Return what the whole server takes; the store's share has its bound in `store_loading`."""
+    """Return the memory of the whole server; `store_loading` has the bound for the store."""
     return Row(
         subject=_MEMORY,
         entries=size,
@@ -140,7 +141,7 @@ def _edit_rows(plan: Plan, client: Client, folder: Path, size: int) -> list[Row]
 def _edit(
     client: Client, folder: Path, save: Callable[[Path, str, str], None], mark: str
 ) -> tuple[float, float]:
-    """Change one title by hand; return how long the save took and then the wait for it."""
+    """Change one title by hand; return the time of the save and then of the wait for it."""
     path = folder / "entries.jsonl"
     _wait_for_fold(client, folder)
     document = json.loads(path.read_bytes().split(b"\n")[0])
@@ -155,7 +156,7 @@ def _edit(
 
 
 def _wait_for_fold(client: Client, folder: Path) -> None:
-    """Let the server finish what it has to write, so that the edit meets a quiet file."""
+    """Wait until the server has written everything, so that the file does not change."""
     deadline = time.monotonic() + _EDIT_LIMIT_S
     while time.monotonic() < deadline:
         stores = client.call("health", {})["stores"]
@@ -186,7 +187,7 @@ def _save_by_sed(path: Path, old: str, new: str) -> None:
 
 
 class _GitCheckout:
-    """A save that comes from git: the edited file is committed, then checked out again."""
+    """A save by git: the edited file is committed, then checked out again."""
 
     def __init__(self, folder: Path) -> None:
         self._repository = folder.parent.parent / "history.git"
@@ -194,7 +195,7 @@ class _GitCheckout:
         self._git("init", "-q")
 
     def __call__(self, path: Path, old: str, new: str) -> None:
-        # The commit is made from a copy, so that the server sees nothing but the checkout.
+        # The commit is made in a copy, so that the server sees only the checkout.
         blob = subprocess.run(
             [*self._command(), "hash-object", "-w", "--stdin"],
             input=_changed(path, old, new),

@@ -1,4 +1,4 @@
-"""What an upsert costs with the look for similar entries and for contradictions, and without."""
+"""Cost of an upsert with and without its checks for similar entries and contradictions."""
 
 import random
 import statistics
@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from qms.domain.access import AccessTier, Caller
-from qms.fsio.disk import Disk
-from qms.runtime.build import open_root
-from qms.service.commands import Services
+from qms.app.build import open_root
+from qms.commands.gate import Gate
+from qms.disk.disk import Disk
+from qms.memory.access import AccessTier, Caller
 from tools.benchmarks.measure import Plan, Row, duration
 
 BARE, SIMILAR, BOTH = "bare", "similar", "both"
@@ -25,13 +25,13 @@ _SETTINGS = '[global.embedding]\nmodel = "hash"\n' + "".join(
 )
 _OFF = {
     BARE: {
-        "qms.service.writing._similar": (),
-        "qms.service.entries.potential_contradictions": (),
+        "qms.commands.entry_writes._similar": (),
+        "qms.features.entries.entries.potential_contradictions": (),
     },
-    SIMILAR: {"qms.service.entries.potential_contradictions": ()},
+    SIMILAR: {"qms.features.entries.entries.potential_contradictions": ()},
     BOTH: {},
 }
-"""What a project's upserts do without, and what stands in its place."""
+"""The functions that each project's upserts skip, and their replacements."""
 
 
 def facts(count: int, seed: int) -> Iterator[dict[str, Any]]:
@@ -62,7 +62,7 @@ def check_rows(plan: Plan, root: Path, size: int) -> list[Row]:
     ]
 
 
-def _measured(services: Services, writes: int) -> dict[str, float]:
+def _measured(services: Gate, writes: int) -> dict[str, float]:
     spent: dict[str, list[float]] = {project: [] for project in _OFF}
     for entry in facts(writes, seed=2):
         for project, off in _OFF.items():
@@ -75,12 +75,12 @@ def _measured(services: Services, writes: int) -> dict[str, float]:
     return {project: statistics.median(times) for project, times in spent.items()}
 
 
-def _fill(services: Services, project: str, size: int) -> None:
+def _fill(services: Gate, project: str, size: int) -> None:
     entries = list(facts(size, seed=1))
     for start in range(0, size, IMPORT_CALL):
         request = {"entries": entries[start : start + IMPORT_CALL]}
         services.call(_CALLER, project, "bulkImport", request)
-    # What the librarian has long read on a server that runs.
+    # On a running server the indexer has read these already.
     services.call(_CALLER, project, "listContradictions", {"filter": {"tags": ["none"]}})
 
 
@@ -100,12 +100,12 @@ def _row(
 
 
 @contextmanager
-def _services(root: Path) -> Iterator[Services]:
+def _services(root: Path) -> Iterator[Gate]:
     opened = open_root(
         root, disk=Disk(), clock=lambda: datetime.now(UTC), command="bench", in_background=False
     )
     try:
-        yield opened.runtime.services()
+        yield opened.runtime.gate()
     finally:
         opened.close()
 

@@ -1,1 +1,1 @@
-"""What the setup program for Windows has the new version do: data, rights, service, going back."""
+"""Former path of `qms.platforms.setup`."""

@@ -1,4 +1,4 @@
-// Archive: what left a project, when and why, and the way back.
+// Archive: list, restore and purge archived entries.
 
 import * as api from "../api.js";
 import { restore } from "../entries.js";
@@ -12,7 +12,7 @@ import { Icon } from "../parts/icon.js";
 import { Pager, useFreshStart } from "../parts/pager.js";
 import { Card, Field, Kind, PageHead, Select, TextFilter, Time } from "../parts/pieces.js";
 import { Empty, Loaded } from "../parts/states.js";
-import { say } from "../parts/toasts.js";
+import { clearToasts, say } from "../parts/toasts.js";
 
 const PAGE_SIZE = 50;
 
@@ -38,29 +38,38 @@ export function Archive({ project }) {
     <div class="stack-sm">
         <div class="filters">
             <${Select} isSmall label="Reason" value=${query.reason ?? ""}
-                onPick=${(reason) => setQuery({ reason, cursor: "" })}
+                onPick=${(reason) => setQuery({ reason, cursor: "", page: "" })}
                 options=${[["", "Any reason"], ...reasons]} />
             <${TextFilter} label="By" value=${query.by}
-                onPick=${(by) => setQuery({ by, cursor: "" }, { replace: true })} />
+                onPick=${(by) => setQuery({ by, cursor: "", page: "" }, { replace: true })} />
         </div>
         <${Card} isFlush><${Loaded} from=${page} what="Loading the archive">
             ${({ items, nextCursor }) => (items.length === 0
-            ? html`<${Empty} icon="archive" title="Nothing here">
-                <p>What is deleted, expires or is replaced appears here.</p></${Empty}>`
+            ? html`<${Empty} icon="archive" title="The archive is empty">
+                <p>Deleted, expired and replaced entries appear here.</p></${Empty}>`
             : html`<ul class="rows" aria-label="Archived entries">
                 ${items.map((item) => html`<${Item} key=${`${item.id} ${item.archivedUtc}`}
                 item=${item} project=${project} onChange=${changed} />`)}</ul>
-            <${Pager} cursor=${query.cursor} next=${nextCursor} names=${["Newest", "Newer", "Older"]}
-                go=${(cursor) => setQuery({ cursor })} />`)}
+            <${Pager} cursor=${query.cursor} page=${query.page} next=${nextCursor}
+                names=${["Newest", "Newer", "Older"]} go=${setQuery} shown=${items.length} size=${PAGE_SIZE}
+                total=${totalOf(stats.data, query)} />`)}
         </${Loaded}></${Card}>
     </div>
     ${isPurging && html`<${Purge} project=${project} onClose=${() => setPurging(false)} onDone=${changed} />`}`;
 }
 
+/** Return the number of versions that the filters leave, if the server counts them. */
+function totalOf(stats, { reason, by }) {
+    if (!stats || by) {
+        return undefined;
+    }
+    return reason ? stats.byReason[reason] ?? 0 : stats.archived;
+}
+
 function aboutOf(stats) {
     return stats
-        ? `${plural(stats.archived, "version")} that left the project, ${size(stats.bytes)}.`
-        : "What left the project.";
+        ? `${plural(stats.archived, "archived version")}, ${size(stats.bytes)}.`
+        : "Deleted, expired and replaced entries.";
 }
 
 function Item({ item, project, onChange }) {
@@ -84,17 +93,18 @@ function Purge({ project, onClose, onDone }) {
     const wouldGo = useLoaded(() => ask(true), [days]);
     const submit = async () => {
         const { purged } = await ask(false);
-        say(`${plural(purged, "version")} gone for good.`);
+        clearToasts();
+        say(`${plural(purged, "version")} permanently deleted.`);
         onDone();
     };
-    return html`<${FormDialog} title="Let archived versions go for good?" label="Purge" isDangerous
+    return html`<${FormDialog} title="Permanently delete archived versions?" label="Purge" isDangerous
         isReady=${wouldGo.data?.purged > 0 && !wouldGo.isLoading} submit=${submit} onClose=${onClose}>
-        <${Field} label="Older than days">
+        <${Field} label="Older than (days)">
             ${(field) => html`<input ...${field} class="form-control" type="number" min="0" max="36500" value=${days}
             onInput=${(event) => setDays(Number(event.target.value))} />`}</${Field}>
         <p class="mb-0" role="status">
             ${wouldGo.data
-                ? `${plural(wouldGo.data.purged, "version")} would go. Backups keep theirs.`
+                ? `${plural(wouldGo.data.purged, "version")} will be deleted. Backups are not changed.`
                 : "Counting…"}</p>
     </${FormDialog}>`;
 }

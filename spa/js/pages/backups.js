@@ -1,4 +1,4 @@
-// Backups: when the next are due, what is being made, what there is, and the way back to it.
+// Backups: the schedule, running jobs, the list of backups, and restore.
 
 import * as api from "../api.js";
 import { inWords } from "../cadence.js";
@@ -19,7 +19,7 @@ import { complain, say } from "../parts/toasts.js";
 
 const FOLLOW_S = 1;
 const COLUMNS = [
-    "Project", "Made", "Mode", { name: "Entries", look: "number" }, { name: "Size", look: "number" },
+    "Project", "Created", "Mode", { name: "Entries", look: "number" }, { name: "Size", look: "number" },
     { name: "Actions", isHidden: true },
 ];
 
@@ -31,12 +31,12 @@ export function Backups() {
     useEvery(FOLLOW_S, () => jobs.some(isUnderWay) && loaded.reload());
     const options = [["", "All projects"], ...projects.value.map(({ slug, name }) => [slug, name])];
     const close = () => setDialog(null);
-    return html`<${PageHead} title="Backups" about="A backup is good only after it was read back.">
+    return html`<${PageHead} title="Backups" about="Every backup is verified by reading it back.">
         <div><${Select} isSmall label="Project" value=${project ?? ""} options=${options}
             onPick=${(slug) => setQuery({ project: slug })} /></div>
         <${RunNow} project=${project} onOrdered=${loaded.reload} />
         <button class="btn btn-quiet" onClick=${() => setDialog({ goesBack: true })}>
-            <${Icon} name="clock-history" /><span>Restore to a moment</span></button>
+            <${Icon} name="clock-history" /><span>Restore to a point in time</span></button>
         <button class="btn btn-quiet" onClick=${() => setDialog({ prunes: true })}>Prune</button>
     </${PageHead}>
     <${Loaded} from=${loaded} what="Loading backups">
@@ -44,8 +44,8 @@ export function Backups() {
         <${Schedule} schedule=${schedule} nextRunUtc=${nextRunUtc}
             onEdit=${() => setDialog({ schedules: { schedule, version } })} />
         ${jobs.length > 0 && html`<${Jobs} jobs=${jobs} />`}
-        <${Card} isFlush>${items.length === 0
-            ? html`<${Empty} icon="hdd-stack" title="There is no backup yet">
+        <${Card} isFlush title=${items.length > 0 && plural(items.length, "backup")}>${items.length === 0
+            ? html`<${Empty} icon="hdd-stack" title="No backups yet">
                 <p>Run one now, or wait for the schedule.</p></${Empty}>`
             : html`<${List} items=${newestFirst(items)}
                 onRestore=${(restores) => setDialog({ restores })} />`}</${Card}>
@@ -58,20 +58,21 @@ export function Backups() {
         onDone=${loaded.reload} />`}`;
 }
 
-/** Return backups by their time; names do not tell it for those that a restore kept. */
+/** Sort backups by time; the names of those that a restore made do not sort by time. */
 function newestFirst(items) {
     return items.toSorted((one, other) => (other.createdUtc ?? "").localeCompare(one.createdUtc ?? ""));
 }
 
 function Schedule({ schedule, nextRunUtc, onEdit }) {
     const { cadence, timeZone, mode, keep } = schedule;
-    const zone = timeZone === "local" ? "the server's time" : timeZone;
+    const zone = timeZone === "local" ? "server time" : timeZone;
     return html`<${Card} title="Schedule" actions=${html`<button class="btn btn-quiet btn-sm" onClick=${onEdit}>
-        <${Icon} name="pencil" /><span>Change</span></button>`}>
+        <${Icon} name="pencil" /><span>Edit</span></button>`}>
         <dl class="facts">
             <dt>When</dt><dd>${inWords(cadence)}${cadence && `, ${zone}`}</dd>
-            <dt>Next</dt><dd>${nextRunUtc ? html`<${Time} utc=${nextRunUtc} />` : "none is due"}</dd>
-            <dt>What</dt><dd>${mode}, the last ${plural(keep, "backup")} of each project are kept</dd>
+            <dt>Next run</dt><dd>${nextRunUtc ? html`<${Time} utc=${nextRunUtc} />` : "none scheduled"}</dd>
+            <dt>Mode</dt><dd>${mode}</dd>
+            <dt>Retention</dt><dd>last ${plural(keep, "backup")} of each project</dd>
         </dl>
     </${Card}>`;
 }
@@ -85,7 +86,7 @@ function RunNow({ project, onOrdered }) {
             const [failed] = Object.entries(failures);
             say(failed
                 ? `${failed[0]} could not be backed up: ${failed[1]}`
-                : `${plural(jobs.length, "backup")} ordered.`);
+                : `${plural(jobs.length, "backup")} started.`);
             onOrdered();
         } catch (error) {
             complain(error);
@@ -97,7 +98,7 @@ function RunNow({ project, onOrdered }) {
 }
 
 function Jobs({ jobs }) {
-    return html`<${Card} title="Under way" isFlush><ul class="rows" role="status">
+    return html`<${Card} title="Running" isFlush><ul class="rows" role="status">
         ${jobs.map((job) => html`<li class="row-item" key=${job.id}>
         <${Icon} name=${job.state === "failed" ? "exclamation-triangle" : "clock-history"} />
         <div>${job.project}, ${job.mode} <div class="row-sub">
@@ -141,5 +142,5 @@ function Verify({ backup }) {
             ${state.good ? "verified" : state.problem}</span>`;
     }
     return html`<button class="btn btn-quiet btn-sm" disabled=${state?.isBusy} onClick=${verify}>
-        ${state?.isBusy ? "Reading…" : "Verify"}</button>`;
+        ${state?.isBusy ? "Verifying…" : "Verify"}</button>`;
 }

@@ -1,4 +1,4 @@
-// Configuration: the TOML as it stands, checked while it is typed, compared before it is saved.
+// Configuration: edit the TOML file or a form over it, validated while typing, with a diff before saving.
 
 import * as api from "../api.js";
 import { parseUnified } from "../line_diff.js";
@@ -11,16 +11,20 @@ import { CodeEditor } from "../parts/code_editor.js";
 import { Diff } from "../parts/diff.js";
 import { FormDialog } from "../parts/dialog.js";
 import { Card, PageHead } from "../parts/pieces.js";
+import { SettingsForm } from "../parts/settings_form.js";
 import { Loaded, Notice } from "../parts/states.js";
 import { say } from "../parts/toasts.js";
 
 const TYPING_MS = 400;
 const DRAFT = "configuration";
+const ABOUT = "QuickMemoryServer.toml, with secrets masked. Saved changes apply at once. "
+    + "Settings that reach outside the root ([llm], [chat], [oauth], [storage], documentRoots, absolute "
+    + "paths, names of environment variables) can only be changed in the file on the server.";
 
 export function Configuration() {
     const loaded = useLoaded(() => api.admin("GET", "config"), []);
     return html`<${PageHead} title="Configuration"
-        about="QuickMemoryServer.toml, with its secrets masked. What is saved is in force at once." />
+        about=${ABOUT} />
     <${Loaded} from=${loaded} what="Loading the configuration">
         ${(config) => html`<${Editor} key=${config.version} config=${config} onSaved=${loaded.reload} />`}
     </${Loaded}>`;
@@ -43,22 +47,25 @@ function Editor({ config, onSaved }) {
     };
     const save = async () => {
         await api.admin("PUT", "config", { body: { text, ifVersion: version } });
-        say("Saved, and in force.");
+        say("Saved and applied.");
         await refresh();
         onSaved();
     };
     return html`<div class="stack-sm">
-        ${kept && isChanged && html`<${Notice}>This is what you had typed when your session ended. It is not saved
-            yet.</${Notice}>`}
+        ${kept && isChanged && html`<${Notice}>Your input from before the session ended. It is not saved yet.
+        </${Notice}>`}
         ${error && html`<${Notice} tone="bad" icon="exclamation-triangle">
-            ${isChanged ? "" : "The file as it stands is not in force: "}${at(error)}${reasonOf(error)}</${Notice}>`}
+            ${isChanged ? "" : "The file is invalid and not applied: "}${at(error)}${reasonOf(error)}</${Notice}>`}
         ${warnings.map((one) => html`<${Notice} tone="warn" icon="exclamation-triangle">
             ${at(one)}${one.field}: ${reasonOf(one)}</${Notice}>`)}
-        <${Card}><${CodeEditor} text=${text} language="toml" label="The configuration" height="60vh"
-            faults=${faultsOf(text, error)} onInput=${setText} /></${Card}>
+        <div class="beside settings">
+            <${SettingsForm} text=${text} error=${error} onInput=${setText} />
+            <${Card} title="The file"><${CodeEditor} text=${text} language="toml" label="The configuration"
+                height="60vh" faults=${faultsOf(text, error)} onInput=${setText} /></${Card}>
+        </div>
         <div class="actions">
             <button class="btn btn-primary" disabled=${!isChanged || !check?.valid}
-                onClick=${() => setComparing(true)}>Compare and save</button>
+                onClick=${() => setComparing(true)}>Review and save</button>
             <button class="btn btn-quiet" disabled=${!isChanged} onClick=${discard}>Discard</button>
             <span class="text-soft small" role="status">${stateOf(isChanged, check)}</span>
         </div>
@@ -69,7 +76,7 @@ function Editor({ config, onSaved }) {
     </div>`;
 }
 
-/** Have the server check the text a moment after the last key. */
+/** Validate the text on the server, shortly after the last key press. */
 function useCheck(text, isChanged, setCheck) {
     const latest = useRef(0);
     useEffect(() => {
@@ -91,9 +98,9 @@ function useCheck(text, isChanged, setCheck) {
 
 function stateOf(isChanged, check) {
     if (!isChanged) {
-        return "Nothing is changed.";
+        return "No changes.";
     }
-    return check === null ? "Checking…" : check.valid ? "It can be saved." : "It cannot be saved yet.";
+    return check === null ? "Validating…" : check.valid ? "Valid." : "Not valid yet.";
 }
 
 function at({ line }) {

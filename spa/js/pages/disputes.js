@@ -1,4 +1,4 @@
-// Disputes: entries that may not both be true, and entries that say nearly the same.
+// Disputes: contradicting entries and near duplicates.
 
 import * as api from "../api.js";
 import { getEntry } from "../entries.js";
@@ -16,14 +16,14 @@ import { say } from "../parts/toasts.js";
 const SHOWN = 10;
 const MOST_PAIRS = 200;
 const REASONS = {
-    stated: "One says that it contradicts the other", negation: "One denies what the other says",
-    value: "They name different values", date: "They name different dates",
+    stated: "One is linked as contradicting the other", negation: "One negates the other",
+    value: "Different values", date: "Different dates",
 };
 
 export function Disputes({ project }) {
     const isAlike = place.value.query.show === "alike";
     return html`<${PageHead} title="Disputes"
-        about="Say which of two entries holds: it supersedes the other, which leaves the results." />
+        about="Choose the correct one of two entries: it supersedes the other, which no longer appears in results." />
     <${Tabs} label="Disputes" isFirst tabs=${[["", "Contradictions"], ["alike", "Duplicates"]]}
         chosen=${isAlike ? "alike" : ""} onPick=${(show) => setQuery({ show })} />
     <${Pairs} key=${`${project} ${isAlike}`} project=${project} find=${isAlike ? alike : contradicting}
@@ -41,9 +41,9 @@ async function contradicting(project) {
 async function alike(project) {
     const { pairs, compared } = await api.command(project, "findDuplicates", { maxPairs: MOST_PAIRS });
     return {
-        pairs: pairs.map(({ a, b, score }) => ({ a, b, why: `${Math.round(score * 100)} % alike` })),
+        pairs: pairs.map(({ a, b, score }) => ({ a, b, why: `${Math.round(score * 100)} % similar` })),
         hasMore: pairs.length === MOST_PAIRS,
-        note: `${plural(compared, "entry was", "entries were")} compared, beginning with the last changed.`,
+        note: `Compared the ${plural(compared, "most recently changed entry", "most recently changed entries")}.`,
     };
 }
 
@@ -55,14 +55,14 @@ function Pairs({ project, find, isAlike }) {
         const left = pairs.filter((pair) => !settled.has(nameOf(pair)));
         if (left.length === 0) {
             return html`<${Card} isFlush><${Empty} icon="check2"
-                title=${isAlike ? "No two entries are nearly the same" : "Nothing contradicts anything"}>
-                <p>What is found appears here until somebody decides. ${note}</p>
+                title=${isAlike ? "No duplicates" : "No contradictions"}>
+                <p>${note || "Contradictions appear here until they are resolved."}</p>
             </${Empty}></${Card}>`;
         }
         return html`<div class="stack">
             <p class="text-soft mb-0" role="status">
-                ${plural(left.length, "pair")}${hasMore ? " or more" : ""} to decide.
-                ${left.length > SHOWN && ` The first ${SHOWN} are shown.`} ${note}</p>
+                ${plural(left.length, "pair")}${hasMore ? " or more" : ""} to resolve.
+                ${left.length > SHOWN && ` Showing the first ${SHOWN}.`} ${note}</p>
             ${left.slice(0, SHOWN).map((pair) => html`<${Pair} key=${nameOf(pair)} project=${project} pair=${pair}
                 isAlike=${isAlike} onSettled=${() => settle(pair)} />`)}
         </div>`;
@@ -85,18 +85,18 @@ function Pair({ project, pair, isAlike, onSettled }) {
     const [one, other] = both.data.map(({ entry }) => entry);
     const merge = async () => {
         await api.command(project, "consolidateEntries", { ids: [one.id, other.id], title: one.title });
-        say("One entry holds both; the two are in the archive.");
+        say("Merged; the two originals are in the archive.");
         onSettled();
     };
     return html`<${Card} title=${pair.why} isFlush actions=${isAlike && html`<button class="btn btn-quiet btn-sm"
-        onClick=${() => setMerging(true)}>Make one of both</button>`}>
+        onClick=${() => setMerging(true)}>Merge</button>`}>
         <div class="beside card-in">
             <${Side} project=${project} entry=${one} loser=${other} onSettled=${onSettled} />
             <${Side} project=${project} entry=${other} loser=${one} onSettled=${onSettled} />
         </div>
-        ${isMerging && html`<${FormDialog} title="Make one entry of both?" label="Make one" submit=${merge}
+        ${isMerging && html`<${FormDialog} title="Merge the two entries?" label="Merge" submit=${merge}
             onClose=${() => setMerging(false)}>
-            <p class="mb-0">A new entry says what both say. The two go to the archive, from where they can be
+            <p class="mb-0">A new entry combines both. The two originals move to the archive, where they can be
                 restored.</p>
         </${FormDialog}>`}
     </${Card}>`;
@@ -106,7 +106,7 @@ function Side({ project, entry, loser, onSettled }) {
     const [isAsking, setAsking] = useState(false);
     const resolve = async () => {
         await api.command(project, "resolveContradiction", { winner: entry.id, loser: loser.id });
-        say(`“${entry.title}” holds.`);
+        say(`“${entry.title}” supersedes “${loser.title}”.`);
         onSettled();
     };
     return html`<section class="stack-sm" aria-label=${entry.title}>
@@ -114,10 +114,11 @@ function Side({ project, entry, loser, onSettled }) {
         <div class="actions"><${Kind} kind=${entry.kind} /><${CurationChip} tier=${entry.curationTier} />
             <${Time} utc=${entry.timestamps.updatedUtc} /></div>
         <${EntryBody} entry=${entry} />
-        <div><button class="btn btn-quiet btn-sm" onClick=${() => setAsking(true)}>This one holds</button></div>
-        ${isAsking && html`<${FormDialog} title="This one holds?" label="It holds" submit=${resolve}
+        <div><button class="btn btn-quiet btn-sm" onClick=${() => setAsking(true)}>This one is correct</button></div>
+        ${isAsking && html`<${FormDialog} title="Is this one correct?" label="Resolve" submit=${resolve}
             onClose=${() => setAsking(false)}>
-            <p class="mb-0">“${entry.title}” supersedes “${loser.title}”, which stays, but leaves the results.</p>
+            <p class="mb-0">“${entry.title}” will supersede “${loser.title}”, which stays, but no longer appears in
+                results.</p>
         </${FormDialog}>`}
     </section>`;
 }

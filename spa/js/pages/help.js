@@ -1,4 +1,4 @@
-// Help: the pages for people and for agents, and where machines read the same.
+// Help: the guides for users and agents, and links to the machine-readable documents.
 
 import * as api from "../api.js";
 import { useLoaded } from "../loading.js";
@@ -11,16 +11,16 @@ import { Loaded } from "../parts/states.js";
 import { Tabs } from "../parts/tabs.js";
 
 const DOCUMENTS = {
-    people: { title: "For people", path: "/admin/help/end-user" },
+    people: { title: "For users", path: "/admin/help/end-user" },
     agents: { title: "For agents", path: "/admin/help/agent" },
-    usage: { title: "Usage document", path: "/docs/agent-usage" },
+    usage: { title: "Agent reference", path: "/docs/agent-usage" },
 };
 
 export function Help() {
     const shown = DOCUMENTS[place.value.query.show] ? place.value.query.show : "people";
     const text = useLoaded(() => api.publicDocument(DOCUMENTS[shown].path), [shown]);
     return html`<${PageHead} title="Help"
-        about=${html`For machines: <a href="/openapi.json">OpenAPI</a>, <a href="/docs/schema">JSON Schema</a>.`} />
+        about=${html`API: <a href="/openapi.json">OpenAPI</a>, <a href="/docs/schema">JSON Schema</a>.`} />
     <${Tabs} label="Help pages" isFirst tabs=${Object.entries(DOCUMENTS).map(([name, { title }]) => [name, title])}
         chosen=${shown} onPick=${(show) => setQuery({ show })} />
     <${Card}><${Loaded} from=${text} what="Loading the help">

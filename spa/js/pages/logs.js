@@ -1,4 +1,4 @@
-// Logs and audit: what the server did, and who changed what.
+// Logs and audit: the server log and the audit log.
 
 import * as api from "../api.js";
 import { moment, plural } from "../formatting.js";
@@ -22,18 +22,18 @@ const LOG_COLUMNS = [
     { name: "Time", look: "text-nowrap" }, "Level", "Event", { name: "Fields", look: "mono anywhere" },
 ];
 const AUDIT_COLUMNS = [
-    { name: "When", look: "text-nowrap" }, "Who", "Did what", "Where", { name: "To what", look: "mono anywhere" },
+    { name: "Time", look: "text-nowrap" }, "User", "Command", "Project", { name: "Changes", look: "mono anywhere" },
 ];
 const PAGE_SIZE = 50;
 
 export function Logs() {
     const { query } = place.value;
     const isAudit = query.show === "audit";
-    const show = (name) => setQuery({ show: name, text: "", level: "", before: "" });
+    const show = (name) => setQuery({ show: name, text: "", level: "", before: "", page: "" });
     return html`<${PageHead} title="Logs and audit"
         about=${isAudit
-            ? "Who changed what; each record carries the hash of the one before."
-            : "What the server did, the newest first. No keys, no bodies."} />
+            ? "Every change with its user; each record carries the hash of the one before it."
+            : "The server log, newest first. It contains no keys and no entry bodies."} />
     <${Tabs} label="Logs" isFirst tabs=${[["", "Log"], ["audit", "Audit"]]} chosen=${isAudit ? "audit" : ""}
         onPick=${show} />
     ${isAudit ? html`<${Audit} query=${query} />` : html`<${Log} query=${query} />`}`;
@@ -48,14 +48,14 @@ function Log({ query }) {
         <div class="filters">
             <${Select} isSmall label="Level" value=${query.level || "info"}
                 options=${LEVELS.map((one) => [one, `${one} and above`])} onPick=${(level) => setQuery({ level })} />
-            <${TextFilter} label="Lines that hold" value=${query.text}
+            <${TextFilter} label="Filter lines" value=${query.text}
                 onPick=${(text) => setQuery({ text }, { replace: true })} />
             <${Check} label="Follow" value=${isFollowing} onChange=${setFollowing} />
             <button class="btn btn-quiet btn-sm" onClick=${lines.reload}><${Icon} name="arrow-clockwise" />
-                <span>Look again</span></button>
+                <span>Refresh</span></button>
         </div>
         <${Card} isFlush><${Loaded} from=${lines} what="Loading the log">${({ items }) => (items.length === 0
-            ? html`<${Empty} icon="terminal" title="No such line"><p>Try a lower level, or other words.</p></${Empty}>`
+            ? html`<${Empty} icon="terminal" title="No matching lines"><p>Try a lower level.</p></${Empty}>`
             : html`<${Table} label="The log" columns=${LOG_COLUMNS} rows=${items.toReversed().map(rowOf)}
                 isDense isTall />`)}
         </${Loaded}></${Card}>
@@ -78,20 +78,20 @@ function Audit({ query }) {
     const { project, user, command, before } = query;
     const asked = { project, user, command, before, size: PAGE_SIZE };
     const page = useLoaded(() => api.admin("GET", "audit", { query: asked }), [JSON.stringify(asked)]);
-    const options = [["", "Every project"], ...projects.value.map(({ slug, name }) => [slug, name])];
+    const options = [["", "All projects"], ...projects.value.map(({ slug, name }) => [slug, name])];
     return html`<div class="stack-sm">
         <div class="filters">
             <${Select} isSmall label="Project" value=${query.project ?? ""} options=${options}
-                onPick=${(project) => setQuery({ project, before: "" })} />
+                onPick=${(project) => setQuery({ project, before: "", page: "" })} />
             <${TextFilter} label="User" value=${query.user}
-                onPick=${(user) => setQuery({ user, before: "" }, { replace: true })} />
+                onPick=${(user) => setQuery({ user, before: "", page: "" }, { replace: true })} />
             <${TextFilter} label="Command" value=${query.command}
-                onPick=${(command) => setQuery({ command, before: "" }, { replace: true })} />
+                onPick=${(command) => setQuery({ command, before: "", page: "" }, { replace: true })} />
             <${Chain} />
         </div>
         <${Card} isFlush><${Loaded} from=${page} what="Loading the audit log">
             ${({ items, nextBefore }) => (items.length === 0
-            ? html`<${Empty} icon="shield-check" title="No such record"><p>Try fewer filters.</p></${Empty}>`
+            ? html`<${Empty} icon="shield-check" title="No matching records"><p>Try fewer filters.</p></${Empty}>`
             : html`<${Table} label="The audit log" columns=${AUDIT_COLUMNS} isDense rows=${items.map((record) => ({
                 key: record.seq,
                 cells: [
@@ -102,8 +102,9 @@ function Audit({ query }) {
                     changesOf(record),
                 ],
             }))} />
-            <${Pager} cursor=${query.before} next=${nextBefore === null ? null : String(nextBefore)}
-                names=${["Newest", "Newer", "Older"]} go=${(before) => setQuery({ before })} />`)}
+            <${Pager} cursor=${query.before} page=${query.page} shown=${items.length} size=${PAGE_SIZE}
+                next=${nextBefore === null ? null : String(nextBefore)} names=${["Newest", "Newer", "Older"]}
+                go=${({ cursor, page: number }) => setQuery({ before: cursor, page: number })} />`)}
         </${Loaded}></${Card}>
     </div>`;
 }
@@ -126,11 +127,11 @@ function Chain() {
         }
     };
     return html`<button class="btn btn-quiet btn-sm" onClick=${verify}><${Icon} name="shield-check" />
-        <span>Verify the chain</span></button>
+        <span>Verify hash chain</span></button>
     <div role="status" class="flex-grow-1">${state && (state.intact
         ? html`<${Notice} tone="good" icon="check2">
-            All ${plural(state.records, "record")} are as they were written.</${Notice}>`
+            ${plural(state.records, "record")} verified: none was changed.</${Notice}>`
         : html`<${Notice} tone="bad" icon="exclamation-triangle">
-            The chain breaks at line ${state.bad.line}, record ${state.bad.seq}: ${state.bad.reason}
+            The hash chain is broken at line ${state.bad.line}, record ${state.bad.seq}: ${state.bad.reason}
         </${Notice}>`)}</div>`;
 }

@@ -1,4 +1,4 @@
-// Overview: how the server and its stores fare, right now and in the last hour.
+// Overview: the health of the server and its stores, now and in the last hour.
 
 import * as api from "../api.js";
 import { ago, count, moment, plural, size } from "../formatting.js";
@@ -12,6 +12,7 @@ import { isAdmin, projects, session } from "../session.js";
 import { MEANINGS } from "../tiers.js";
 import { html } from "../view.js";
 import { Chart } from "../parts/chart.js";
+import { FirstSteps } from "../parts/first_steps.js";
 import { Icon } from "../parts/icon.js";
 import { AccessChip, Card, PageHead, Time } from "../parts/pieces.js";
 import { Empty, Loaded } from "../parts/states.js";
@@ -25,7 +26,7 @@ const STORE_COLUMNS = [
     "Project", "Your tier", { name: "Entries", look: "number" }, { name: "Size", look: "number" }, "Last write",
     "State",
 ];
-const EMBEDDERS = { onnx: "By meaning", hash: "By words" };
+const EMBEDDERS = { onnx: "By meaning", hash: "By keyword" };
 
 export function Overview({ project }) {
     const health = useLoaded(() => (project ? api.command(project, "health") : null), [project]);
@@ -45,21 +46,23 @@ export function Overview({ project }) {
     </${PageHead}>
     ${project
         ? html`<${Loaded} from=${health} what="Loading the state of the stores">
-            ${(data) => html`<${Report} health=${data} series=${series.data} backups=${backups.data} />`}
+            ${(data) => html`<${Report} project=${project} health=${data} series=${series.data}
+                backups=${backups.data} />`}
         </${Loaded}>`
-        : html`<${Card} isFlush><${Empty} icon="lock" title="No project is open to you">
-            <p>Ask an admin to list you in one, or to give you a tier.</p>
+        : html`<${Card} isFlush><${Empty} icon="lock" title="You have no access to any project">
+            <p>Ask an admin for a tier, or for permission in a project.</p>
         </${Empty}></${Card}>`}`;
 }
 
-function Report({ health, series, backups }) {
+function Report({ project, health, series, backups }) {
     const conflicts = health.stores.filter((store) => store.conflicts > 0).map((store) => ({
         code: "conflict",
         project: store.name,
-        reason: `${plural(store.conflicts, "version")} gave way to an edit by hand`,
+        reason: `${plural(store.conflicts, "version")} lost against a hand edit`,
     }));
     const problems = [...health.problems, ...conflicts];
     return html`<div class="stack">
+        <${FirstSteps} project=${project} stores=${health.stores} />
         <${Tiles} health=${health} backups=${backups} />
         ${problems.length > 0 && html`<${Problems} problems=${problems} />`}
         <${Stores} stores=${health.stores} />
@@ -76,9 +79,9 @@ function Tiles({ health, backups }) {
         <${Tile} label="Entries" value=${count(entries)}
             note=${`${size(bytes)} in ${plural(health.stores.length, "store")}`} />
         <${Tile} label="Last change" value=${last ? ago(last) : "None yet"}
-            note=${last ? moment(last) : "nothing is stored yet"} />
+            note=${last ? moment(last) : "no entries yet"} />
         <${Tile} label="Search" value=${embedder ? EMBEDDERS[embedder.kind] : "Starting"}
-            note=${embedder ? noteOf(embedder) : "the model is being opened"} />
+            note=${embedder ? noteOf(embedder) : "the model is loading"} />
         ${isAdmin.value && html`<${BackupTile} backups=${backups} />`}
         <${Tile} label="Version" value=${health.version}
             note=${html`${isAdmin.value && html`<a href="/metrics">Metrics</a>, `}
@@ -88,13 +91,13 @@ function Tiles({ health, backups }) {
 
 function BackupTile({ backups }) {
     const made = (backups?.items ?? []).map(({ createdUtc }) => createdUtc ?? "").sort().at(-1);
-    const next = backups?.nextRunUtc ? `the next ${ago(backups.nextRunUtc)}` : "none scheduled";
+    const next = backups?.nextRunUtc ? `next ${ago(backups.nextRunUtc)}` : "none scheduled";
     return html`<${Tile} label="Last backup" value=${backups ? (made ? ago(made) : "None yet") : "…"}
         note=${html`<a href=${hrefOf("backups")}>${backups ? next : "Backups"}</a>`} />`;
 }
 
 function noteOf({ kind, model, dimension }) {
-    return kind === "hash" ? "no model is in use" : `${model}, ${dimension} dimensions`;
+    return kind === "hash" ? "no embedding model" : `${model}, ${dimension} dimensions`;
 }
 
 function Tile({ label, value, note }) {
@@ -107,7 +110,7 @@ function Tile({ label, value, note }) {
 
 function Problems({ problems }) {
     const isBuilt = (page) => isAdmin.value && PAGES.some(({ name }) => name === page);
-    return html`<${Card} title=${`To look at: ${plural(problems.length, "thing")}`} isFlush>
+    return html`<${Card} title=${plural(problems.length, "problem")} isFlush>
         <ul class="rows">
             ${problems.slice(0, SHOWN_PROBLEMS).map((problem) => {
                 const fix = fixOf(problem);
@@ -164,20 +167,20 @@ function statesOf(store) {
 function Charts({ series }) {
     const { requests, latency } = columnsOf(series);
     if (series.items.length < 2) {
-        return html`<${Card} title="The last hour"><p class="text-soft mb-0">
-            Charts appear once the server has run for a few seconds.
+        return html`<${Card} title="Last hour"><p class="text-soft mb-0">
+            Charts appear a few seconds after the start of the server.
         </p></${Card}>`;
     }
     return html`<div class="charts">
-        <${Card} title="Requests a second">
-            <${Chart} label=${`Requests a second, now ${requests[1].at(-1)}`} data=${requests}
+        <${Card} title="Requests per second">
+            <${Chart} label=${`Requests per second, now ${requests[1].at(-1)}`} data=${requests}
                 format=${(value) => `${value}`}
-                series=${[{ name: "requests", isFilled: true }, { name: "failures" }]} />
+                series=${[{ name: "requests", tone: "accent", isFilled: true }, { name: "errors", tone: "bad" }]} />
         </${Card}>
-        <${Card} title="Time to answer">
-            <${Chart} label="Time to answer in milliseconds" data=${latency}
+        <${Card} title="Response time">
+            <${Chart} label="Response time in milliseconds" data=${latency}
                 format=${(value) => `${value} ms`}
-                series=${[{ name: "95 of 100 at most", isFilled: true }, { name: "mean" }]} />
+                series=${[{ name: "p95", tone: "accent", isFilled: true }, { name: "mean", tone: "second" }]} />
         </${Card}>
     </div>`;
 }

@@ -1,4 +1,4 @@
-// Problems: what a person should look at in the files, and the decisions that only a person takes.
+// Problems: bad lines, conflicts and held deletions, with the decisions that need a person.
 
 import * as api from "../api.js";
 import { plural } from "../formatting.js";
@@ -16,7 +16,7 @@ import { Card, PageHead, Select } from "../parts/pieces.js";
 import { Empty, Loaded, Notice } from "../parts/states.js";
 import { say } from "../parts/toasts.js";
 
-/** Problems that have a section of their own below. */
+/** Problems that have their own section below. */
 const ELSEWHERE = ["held", "conflict"];
 
 export function Problems({ project: looked }) {
@@ -27,16 +27,16 @@ export function Problems({ project: looked }) {
         countWaiting(looked);
     };
     const options = [["", "All projects"], ...projects.value.map(({ slug, name }) => [slug, name])];
-    return html`<${PageHead} title="Problems" about="Nothing of this was lost: it waits for somebody to look at it.">
+    return html`<${PageHead} title="Problems" about="Nothing is lost: these items need your attention.">
         <div><${Select} label="Project" value=${project ?? ""} options=${options}
             onPick=${(slug) => setQuery({ project: slug, line: "" })} isSmall /></div>
         <button class="btn btn-quiet" onClick=${changed}><${Icon} name="arrow-clockwise" />
-            <span>Look again</span></button>
+            <span>Refresh</span></button>
     </${PageHead}>
-    <${Loaded} from=${found} what="Looking">
+    <${Loaded} from=${found} what="Loading problems">
         ${({ held, conflicts, problems }) => (held.length + conflicts.length + problems.length === 0
-        ? html`<${Card} isFlush><${Empty} icon="check2" title="Everything is in order">
-            <p>Every line of every file could be read.</p></${Empty}></${Card}>`
+        ? html`<${Card} isFlush><${Empty} icon="check2" title="No problems">
+            <p>Every line of every file is valid.</p></${Empty}></${Card}>`
         : html`<div class="stack">
             ${held.map((one) => html`<${Held} key=${one.project} held=${one} onChange=${changed} />`)}
             ${conflicts.length > 0 && html`<${Conflicts} conflicts=${conflicts} onChange=${changed} />`}
@@ -65,40 +65,39 @@ function Held({ held, onChange }) {
     const decide = async () => {
         await api.admin("POST", `held/${api.pathOf(held.project)}`, { body: { decision } });
         say(decision === "accept"
-            ? "The file counts; what it lacks is in the archive."
-            : "The file is written again with everything in it.");
+            ? "Deletion accepted: the entries are in the archive."
+            : "Entries restored: the file was written again.");
         onChange();
     };
     const isAccept = decision === "accept";
-    return html`<${Card} title=${`A large deletion in ${held.project} waits for you`}>
+    return html`<${Card} title=${`A large deletion in ${held.project} is on hold`}>
         <div class="stack-sm">
             <${Notice} tone="bad" icon="exclamation-triangle">${held.reason}</${Notice}>
-            <p class="mb-0">Agents still see every entry, and the file is not touched until you decide.</p>
+            <p class="mb-0">Agents still see every entry, and the file is not changed until you decide.</p>
             ${mayIn(held.project, "admin") && html`<div class="actions">
-                <button class="btn btn-primary" onClick=${() => setDecision("reject")}>Bring the entries back</button>
+                <button class="btn btn-primary" onClick=${() => setDecision("reject")}>Restore the entries</button>
                 <button class="btn btn-danger-quiet" onClick=${() => setDecision("accept")}>Accept the deletion</button>
             </div>`}
         </div>
-        ${decision && html`<${FormDialog} title=${isAccept ? "Accept the deletion?" : "Bring the entries back?"}
+        ${decision && html`<${FormDialog} title=${isAccept ? "Accept the deletion?" : "Restore the entries?"}
             isDangerous=${isAccept}
-            label=${isAccept ? "Accept" : "Bring back"} submit=${decide} onClose=${() => setDecision(null)}>
+            label=${isAccept ? "Accept" : "Restore"} submit=${decide} onClose=${() => setDecision(null)}>
             <p class="mb-0">${isAccept
-                ? "What is missing in the file goes to the archive, from where it can be restored."
-                : "The file is written again from what the server knows, with what was edited in it."}</p>
+                ? "Entries that are missing in the file move to the archive, where they can be restored."
+                : "The server writes the missing entries to the file again. Other edits in it are kept."}</p>
         </${FormDialog}>`}
     </${Card}>`;
 }
 
 function Conflicts({ conflicts, onChange }) {
-    return html`<${Card} title=${plural(conflicts.length, "edit that met another one", "edits that met others")}
-        isFlush>
+    return html`<${Card} title=${plural(conflicts.length, "conflict")} isFlush>
         <ul class="rows">${conflicts.map((item) => html`<${Conflict} key=${`${item.conflict.id} ${item.conflict.atUtc}`}
             item=${item} onChange=${onChange} />`)}</ul>
     </${Card}>`;
 }
 
 function Troubles({ problems }) {
-    return html`<${Card} title=${plural(problems.length, "thing to look at", "things to look at")} isFlush>
+    return html`<${Card} title=${plural(problems.length, "problem")} isFlush>
         <ul class="rows">${problems.map((problem) => html`<${Trouble} problem=${problem} />`)}</ul>
     </${Card}>`;
 }
@@ -106,7 +105,7 @@ function Troubles({ problems }) {
 function Trouble({ problem }) {
     const { project, file, line, text } = problem;
     const fix = fixOf(problem);
-    const isMended = isLine(problem) && mayIn(project, "admin");
+    const isFixable = isLine(problem) && mayIn(project, "admin");
     return html`<li class="row-item">
         <${Icon} name="exclamation-triangle" />
         <div class="stack-sm">
@@ -115,9 +114,9 @@ function Trouble({ problem }) {
                     ${[project, file, line && `line ${line}`].filter(Boolean).join(", ")}</div></div>
             <div>${reasonOf(problem)}</div>
             ${text && html`<pre class="code-text wraps" tabindex="0" aria-label=${`Line ${line}`}>${text}</pre>
-            <p class="small text-soft mb-0">The line stays in the file as it is until somebody corrects it, here or
-                there.</p>`}
-            ${isMended && html`<div><a class="btn btn-quiet btn-sm" aria-label=${`Fix line ${line} of ${project}`}
+            <p class="small text-soft mb-0">The line stays in the file unchanged until it is corrected, here or in the
+                file.</p>`}
+            ${isFixable && html`<div><a class="btn btn-quiet btn-sm" aria-label=${`Fix line ${line} of ${project}`}
                 href=${hrefOf("problems", [], { project, line })}><${Icon} name="pencil" />
                     <span>Fix this line</span></a></div>`}
             ${fix.page !== "problems" && html`<div><a href=${fix.href}>${fix.label}</a></div>`}

@@ -1,7 +1,8 @@
-// Projects: what each one holds, who may do what there, and how a client is connected to it.
+// Projects: their settings, permissions and clients.
 
 import * as api from "../api.js";
 import { useLoaded } from "../loading.js";
+import { place, setQuery } from "../router.js";
 import { isAdmin, projects, refresh } from "../session.js";
 import { html, useState } from "../view.js";
 import { ConnectDialog } from "../parts/connect_dialog.js";
@@ -15,26 +16,40 @@ import { RenameDialog } from "../parts/rename_dialog.js";
 import { Empty, Loaded } from "../parts/states.js";
 
 export function Projects() {
-    const [dialog, setDialog] = useState(null);
+    const { query } = place.value;
+    const [opened, setDialog] = useState(null);
+    const dialog = opened ?? dialogOf(query);
+    const close = () => {
+        setDialog(null);
+        setQuery({ connect: "", new: "" }, { replace: true });
+    };
     const loaded = useLoaded(() => (isAdmin.value ? api.admin("GET", "projects") : ownProjects()), []);
     const changed = async () => {
         await refresh();
         loaded.reload();
     };
-    return html`<${PageHead} title="Projects" about="Each has a store, a wall around it, and an address for agents.">
+    return html`<${PageHead} title="Projects" about="Each project has its own store, permissions and MCP endpoint.">
         ${isAdmin.value && html`<button class="btn btn-primary" onClick=${() => setDialog({ isNew: true })}>
             <${Icon} name="plus-lg" /><span>New project</span></button>`}
     </${PageHead}>
     <${Loaded} from=${loaded} what="Loading projects">${({ items, version }) => (items.length === 0
-        ? html`<${Card} isFlush><${Empty} icon="lock" title="No project is open to you">
-            <p>Ask an admin to list you in one.</p></${Empty}></${Card}>`
+        ? html`<${Card} isFlush><${Empty} icon="lock" title="You have no access to any project">
+            <p>Ask an admin for permission in a project.</p></${Empty}></${Card}>`
         : html`<div class="cards">${items.map((project) => html`<${ProjectCard} key=${project.slug} project=${project}
             open=${setDialog} />`)}</div>
-        <${Dialogs} dialog=${dialog} version=${version} onClose=${() => setDialog(null)} onDone=${changed} />`)}
+        <${Dialogs} dialog=${dialog} version=${version} onClose=${close} onDone=${changed} />`)}
     </${Loaded}>`;
 }
 
-/** Return what somebody who is no admin sees: the projects that are open, with the tier there. */
+/** Return the dialog that the URL asks for. */
+function dialogOf({ connect, new: isNew }) {
+    if (connect && projects.value.some(({ slug }) => slug === connect)) {
+        return { connects: { slug: connect } };
+    }
+    return isNew && isAdmin.value ? { isNew: true } : null;
+}
+
+/** Return the projects of a user who is no admin, with the tier in each. */
 function ownProjects() {
     return { items: projects.value.map(({ slug, name, tier }) => ({ slug, tier, isOpen: true, settings: { name } })) };
 }

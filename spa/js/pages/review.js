@@ -1,4 +1,4 @@
-// Review: what agents wrote and nobody has looked at, one entry at a time, one key each.
+// Review: approve, edit or reject provisional entries, one at a time, with keyboard shortcuts.
 
 import * as api from "../api.js";
 import { getEntry, patchEntry, removeEntry, shortened } from "../entries.js";
@@ -20,7 +20,7 @@ const AT_ONCE = 50;
 
 export function Review({ project }) {
     return html`<${PageHead} title="Review"
-        about="What was written and nobody has vouched for yet, the oldest first." />
+        about="Provisional entries that need a review, oldest first." />
     <${Queue} key=${project} project=${project} />`;
 }
 
@@ -62,17 +62,17 @@ function Queue({ project }) {
 
 function Done({ skipped, again }) {
     return html`<${Card} isFlush><${Empty} icon="check2"
-        title=${skipped ? "That was the end of the queue" : "Nothing waits for review"}>
+        title=${skipped ? "End of the queue" : "Nothing to review"}>
         <p>${skipped
             ? `You skipped ${skipped}.`
-            : "New entries of agents appear here until somebody approves them."}</p>
-        <button class="btn btn-quiet" onClick=${again}>Look again</button>
+            : "New entries of agents appear here until they are approved."}</p>
+        <button class="btn btn-quiet" onClick=${again}>${skipped ? "Start over" : "Refresh"}</button>
     </${Empty}></${Card}>`;
 }
 
 function Candidate({ project, id, left, onDone, onSkip }) {
     const loaded = useLoaded(() => getEntry(project, id), [id]);
-    // The editor stays until the new version is there: a quick key would judge the old one.
+    // The editor stays until the new version is loaded: a quick key press would act on the old one.
     const saved = () => loaded.reload().then(() => setQuery({ edit: "" }, { replace: true }));
     return html`<${Loaded} from=${loaded} what="Loading the entry">
         ${({ entry, version, flags = [] }) => html`<${Card} isFlush>
@@ -105,15 +105,15 @@ function Judgement({ entry, version, flags, left, project, onDone, onSkip, reloa
         const changed = await patchEntry(entry.id, { curationTier: "curated" }, version);
         const undo = () => patchEntry(entry.id, { curationTier: "provisional" }, changed.version)
             .then(onDone, complain);
-        say(`Approved “${shortened(entry.title)}”.`, { label: "Undo", run: undo });
+        say(`Approved “${shortened(entry.title)}”.`, { label: "Undo", id: entry.id, run: undo });
         onDone();
     });
     const reject = () => act(() => removeEntry(entry, { version, onChange: onDone }));
     const edit = () => setQuery({ edit: "yes" }, { replace: true });
     useKeys("Review", {
-        a: { does: "Approve: it is curated from now on", run: approve },
+        a: { does: "Approve: mark as curated", run: approve },
         e: { does: "Edit", run: edit },
-        r: { does: "Reject: it goes to the archive", run: reject },
+        r: { does: "Reject: move to the archive", run: reject },
         s: { does: "Skip for now", run: onSkip },
     });
     return html`<div>
@@ -136,8 +136,8 @@ function Judgement({ entry, version, flags, left, project, onDone, onSkip, reloa
             </div>
             <${EntryBody} entry=${entry} />
             <p class="small text-soft mt-3 mb-0">
-                Written by ${entry.agentId ?? "somebody"} <${Time} utc=${entry.timestamps.createdUtc} />.
-                ${" "}<a href=${hrefOf("entries", [project], { id: entry.id })}>Open it among the entries</a>
+                Written by ${entry.agentId ?? "an unknown author"} <${Time} utc=${entry.timestamps.createdUtc} />.
+                ${" "}<a href=${hrefOf("entries", [project], { id: entry.id })}>Open in Entries</a>
             </p>
         </div>
     </div>`;

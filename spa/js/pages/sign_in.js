@@ -1,4 +1,4 @@
-// The way in: an API key, or the setup link of a first run.
+// Sign in with an API key, or with the setup link of a first run.
 
 import { farewell, signIn } from "../session.js";
 import { html, useEffect, useState } from "../view.js";
@@ -20,7 +20,7 @@ export function SignIn() {
             await signIn({ key: key.trim() });
         } catch (refusal) {
             setError(refusal.status === 401
-                ? "No user has this key. Check that it was copied whole: it begins with qms_."
+                ? "Invalid API key. Check that you copied the whole key: it begins with qms_."
                 : refusal.message);
             setBusy(false);
         }
@@ -30,12 +30,12 @@ export function SignIn() {
             <div>
                 <img src="/static/icon.svg" alt="" width="44" height="44" />
                 <h1>Quick Memory Server</h1>
-                <p class="text-soft mb-0">One memory for all your agents. Sign in to look after it.</p>
+                <p class="text-soft mb-0">One memory for all your agents. Sign in to manage it.</p>
             </div>
             ${farewell.value && !error && html`<${Notice} tone="warn">${farewell.value}</${Notice}>`}
             <form class="stack-sm" onSubmit=${send}>
                 <${Field} label="API key" error=${error}
-                    hint="The server printed it when it first ran, or an admin gave it to you.">
+                    hint="The server printed it at its first start, or an admin gave it to you.">
                     ${(field) => html`<input ...${field} class=${`form-control mono ${error ? "invalid" : ""}`}
                         type="password" name="key" autocomplete="current-password" placeholder="qms_…"
                         autofocus required value=${key} onInput=${(event) => setKey(event.target.value)} />`}
@@ -45,7 +45,7 @@ export function SignIn() {
                 </button>
             </form>
             <p class="small text-soft mb-0">
-                Lost it? On the server's machine, <code>memoryctl keys create admin</code> makes a new one.
+                Lost your key? Run <code>memoryctl keys create admin</code> on the server.
             </p>
         </div>
     </main>`;

@@ -1,4 +1,4 @@
-// Import and export: memories into a project and out of it, as files.
+// Import and export: import memories from files into a project, and export them.
 
 import { mayIn } from "../session.js";
 import { html } from "../view.js";
@@ -7,7 +7,7 @@ import { ImportCard } from "../parts/import_card.js";
 import { PageHead } from "../parts/pieces.js";
 
 export function Transfer({ project }) {
-    return html`<${PageHead} title="Import and export" about=${`Memories into ${project}, and out of it, as files.`} />
+    return html`<${PageHead} title="Import and export" about=${`Import memories into ${project} or export them.`} />
     <div class="cards">
         ${mayIn(project, "writer") && html`<${ImportCard} key=${`in ${project}`} project=${project} />`}
         <${ExportCard} key=${`out ${project}`} project=${project} />

@@ -1,8 +1,9 @@
-// Users and keys: who is known to the server, what they may do, and the keys that let them in.
+// Users and keys: users, their tiers and their API keys.
 
 import * as api from "../api.js";
 import { plural } from "../formatting.js";
 import { useLoaded } from "../loading.js";
+import { place, setQuery } from "../router.js";
 import { MEANINGS } from "../tiers.js";
 import { html, useState } from "../view.js";
 import { FormDialog } from "../parts/dialog.js";
@@ -14,15 +15,16 @@ import { Table } from "../parts/table.js";
 import { say } from "../parts/toasts.js";
 import { ListingDialog, UserDialog } from "../parts/user_dialogs.js";
 
-const KEY_COLUMNS = ["Key", "Made", "Last used", "Ends", { name: "Actions", isHidden: true }];
+const KEY_COLUMNS = ["Key", "Created", "Last used", "Expires", { name: "Actions", isHidden: true }];
 
 export function Users() {
     const loaded = useLoaded(async () => {
         const [people, keys] = await Promise.all([api.admin("GET", "users"), api.admin("GET", "keys")]);
         return { users: people.items, version: people.version, keys: keys.items };
     }, []);
-    const [isAdding, setAdding] = useState(false);
-    return html`<${PageHead} title="Users and keys" about="Who may come in, with which key, and what they may do.">
+    const isAdding = place.value.query.new === "yes";
+    const setAdding = (isOn) => setQuery({ new: isOn ? "yes" : "" }, { replace: true });
+    return html`<${PageHead} title="Users and keys" about=${aboutOf(loaded.data)}>
         <button class="btn btn-primary" onClick=${() => setAdding(true)}><${Icon} name="plus-lg" />
             <span>New user</span></button>
     </${PageHead}>
@@ -33,12 +35,17 @@ export function Users() {
     ${isAdding && html`<${UserDialog} onClose=${() => setAdding(false)} onDone=${loaded.reload} />`}`;
 }
 
+function aboutOf(data) {
+    const counted = data ? ` ${plural(data.users.length, "user")}, ${plural(data.keys.length, "key")}.` : "";
+    return `Who has access, with which key and tier.${counted}`;
+}
+
 function User({ user, keys, version, onChange }) {
     const [dialog, setDialog] = useState(null);
     const close = () => setDialog(null);
     const remove = async () => {
         await api.admin("DELETE", `users/${api.pathOf(user.name)}`, { query: { ifVersion: version } });
-        say(`${user.name} is gone.`);
+        say(`${user.name} removed.`);
         onChange();
     };
     const actions = html`<div class="actions">
@@ -58,7 +65,7 @@ function User({ user, keys, version, onChange }) {
             ${actions}
         </div>
         ${user.isLastAdmin && html`<div class="card-in pb-0"><${Notice} tone="warn" icon="shield-check">
-            The only admin with a key that works: the last key, the tier and the user stay until there is another one.
+            The only admin with a valid key. It cannot be removed or demoted until there is another admin.
         </${Notice}></div>`}
         <${Keys} keys=${keys} version=${version} onChange=${onChange} />
         ${dialog === "key" && html`<${KeyDialog} user=${user.name} onClose=${close} onDone=${onChange} />`}
@@ -67,7 +74,7 @@ function User({ user, keys, version, onChange }) {
         ${dialog === "listing" && html`<${ListingDialog} user=${user} onClose=${close} onDone=${onChange} />`}
         ${dialog === "remove" && html`<${FormDialog} title=${`Remove ${user.name}?`} label="Remove" isDangerous
             submit=${remove} onClose=${close}>
-            <p class="mb-0">All keys of this user stop working at once. What the user wrote stays.</p>
+            <p class="mb-0">All keys of this user stop working at once. Entries written by the user stay.</p>
         </${FormDialog}>`}
     </section>`;
 }
@@ -83,11 +90,11 @@ function Listing({ user }) {
 function Keys({ keys, version, onChange }) {
     const [dialog, setDialog] = useState(null);
     if (keys.length === 0) {
-        return html`<p class="card-in text-soft mb-0">No key yet: this user cannot come in.</p>`;
+        return html`<p class="card-in text-soft mb-0">No keys yet: this user cannot sign in.</p>`;
     }
     const revoke = async (key) => {
         await api.admin("DELETE", `keys/${api.pathOf(key.id)}`, { query: { ifVersion: version } });
-        say("The key no longer works.");
+        say("Key revoked.");
         onChange();
     };
     const close = () => setDialog(null);
@@ -107,19 +114,19 @@ function Keys({ keys, version, onChange }) {
             onClose=${close} onDone=${onChange} />`}
         ${dialog?.revokes && html`<${FormDialog} title="Revoke this key?" label="Revoke" isDangerous
             submit=${() => revoke(dialog.revokes)} onClose=${close}>
-            <p class="mb-0">Whoever uses ${dialog.revokes.label ? `“${dialog.revokes.label}”` : "it"} is shut out at
-                once, and sessions that began with it end. ${othersOf(dialog.revokes, keys)}</p>
+            <p class="mb-0">Clients that use ${dialog.revokes.label ? `“${dialog.revokes.label}”` : "it"} lose access at
+                once, and its sessions end. ${othersOf(dialog.revokes, keys)}</p>
         </${FormDialog}>`}
     </div>`;
 }
 
 function othersOf({ user }, keys) {
-    return keys.length > 1 ? `${plural(keys.length - 1, "other key stays", "other keys stay")} with ${user}.` : "";
+    return keys.length > 1 ? `${user} keeps ${plural(keys.length - 1, "other key")}.` : "";
 }
 
 function endOf(key) {
     if (key.isExpired) {
         return html`<span class="chip bad">expired</span>`;
     }
-    return key.expiresUtc ? html`<${Time} utc=${key.expiresUtc} />` : html`<span class="text-soft">when revoked</span>`;
+    return key.expiresUtc ? html`<${Time} utc=${key.expiresUtc} />` : html`<span class="text-soft">never</span>`;
 }

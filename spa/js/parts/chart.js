@@ -1,13 +1,15 @@
-// A chart of the last hour, drawn by uPlot, which is loaded when the first one is shown.
+// A chart of the last hour, drawn by uPlot, which is loaded with the first chart.
 
 import { isDark } from "../theme.js";
 import { html, useEffect, useRef } from "../view.js";
 
 const LIBRARY = "../../vendor/uplot-1.6.32.js";
 const STYLE = "/static/vendor/uplot-1.6.32.css";
-const TONES = ["--accent", "--bad", "--line-strong"];
 
-/** Draw `series`, `[{ label, tone }]`, over `data`, `[[seconds], [values]…]`. */
+/**
+ * Draw `series`, `[{ name, tone, isFilled }]`, over `data`, `[[seconds], [values]…]`. A tone is `accent`, `second`, or
+ * `bad` for failures alone.
+ */
 export function Chart({ label, series, data, format }) {
     const place = useRef(null);
     const plot = useRef(null);
@@ -24,7 +26,7 @@ export function Chart({ label, series, data, format }) {
                 follow.observe(element);
             }
         });
-        dressOnce();
+        addStyleOnce();
         return () => {
             isOver = true;
             follow.disconnect();
@@ -36,7 +38,7 @@ export function Chart({ label, series, data, format }) {
     return html`<div>
         <div class="chart" ref=${place} role="img" aria-label=${label}></div>
         <div class="chart-legend">
-            ${series.map(({ name }, at) => html`<span key=${name}><i class=${`series-${at + 1}`}></i>${name}</span>`)}
+            ${series.map(({ name, tone }) => html`<span key=${name}><i class=${`tone-${tone}`}></i>${name}</span>`)}
         </div>
     </div>`;
 }
@@ -60,11 +62,11 @@ function optionsFor(element, series, format) {
             { ...axis, size: 52, values: (_plot, values) => values.map(format) },
         ],
         scales: { y: { range: (_plot, _low, high) => [0, Math.max(high * 1.15, 1)] } },
-        series: [{}, ...series.map(({ isFilled }, at) => ({
-            stroke: colour(TONES[at]),
+        series: [{}, ...series.map(({ isFilled, tone }) => ({
+            stroke: colour(`--${tone}`),
             width: 1.75,
             points: { show: false },
-            fill: isFilled ? `${colour(TONES[at])}22` : undefined,
+            fill: isFilled ? `${colour(`--${tone}`)}22` : undefined,
         }))],
     };
 }
@@ -80,7 +82,7 @@ function sizeOf(element) {
     return { width: element.clientWidth, height: element.clientHeight };
 }
 
-function dressOnce() {
+function addStyleOnce() {
     if (!document.querySelector(`link[href="${STYLE}"]`)) {
         const link = document.createElement("link");
         link.rel = "stylesheet";

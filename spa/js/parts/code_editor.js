@@ -1,17 +1,17 @@
-// An editor for JSON and TOML. CodeMirror is loaded when the first one is shown; it lives in a
-// shadow root, since only there may it bring its style along under the page's policy.
+// An editor for JSON and TOML. CodeMirror is loaded with the first editor, into a shadow root: only there the page's
+// CSP lets it add its styles.
 
 import { html, useEffect, useRef, useState } from "../view.js";
 import { Loading } from "./states.js";
 
 const LIBRARY = "../../vendor/codemirror-6.0.2.js";
 
-/** Edit `text`; `faults` are `[{ from, to, message }]`, shown where they are. */
+/** Edit `text`; `faults`, `[{ from, to, message }]`, are shown at their positions. */
 export function CodeEditor({ text, language, label, faults = [], onInput, height = "24rem" }) {
     const host = useRef(null);
     const view = useRef(null);
     const library = useRef(null);
-    // What was typed and has not come back as `text` yet: when it does, more may be typed already.
+    // Typed texts that have not come back as `text` yet: by then more may have been typed.
     const typed = useRef([]);
     const notify = useRef(null);
     notify.current = (written) => {
@@ -22,11 +22,11 @@ export function CodeEditor({ text, language, label, faults = [], onInput, height
     useEffect(() => {
         let isOver = false;
         import(LIBRARY).then((found) => {
-            // The element goes as soon as the page is left, the cleanup comes after the next paint.
+            // The element is removed when the page is left; the cleanup runs after the next paint.
             if (!isOver && host.current) {
                 library.current = found;
                 view.current = makeView(found, host.current, { text, language, label, height }, notify);
-                // What scrolls has to be in reach of the keyboard, also where the text is not edited.
+                // A scrollable area must be reachable by keyboard, also when it is read-only.
                 view.current.scrollDOM.tabIndex = 0;
                 setReady(true);
             }

@@ -1,4 +1,4 @@
-// A conflict copy beside the entry that lives: line by line, with the ways on.
+// A conflict copy beside the current entry, with a diff and the actions to resolve it.
 
 import * as api from "../api.js";
 import { getEntry } from "../entries.js";
@@ -20,34 +20,34 @@ export function Conflict({ item, onChange }) {
     return html`<li class="row-item one-column">
         <div class="stack-sm">
             <div><strong>${title}</strong>
-                <div class="small text-soft">${project}, ${conflict.reason ?? "an edit by hand came first"},
+                <div class="small text-soft">${project}, ${conflict.reason ?? "lost against a hand edit"},
                     ${" "}<${Time} utc=${conflict.writtenUtc} /></div></div>
             <div class="beside">
-                <div><h3>The copy that gave way</h3>
+                <div><h3>Conflict copy</h3>
                     <pre class="code-text wraps" tabindex="0" aria-label=${`The copy of ${title}`}>${lost}</pre></div>
-                <div><h3>What lives</h3>${current
-                    ? html`<${Diff} label=${`What lives of ${title}, compared`}
+                <div><h3>Current entry</h3>${current
+                    ? html`<${Diff} label=${`Current entry ${title}, compared`}
                         lines=${diffLines(lost, pretty(current))} />`
-                    : html`<p class="text-soft">Nothing: the entry was taken out of the file.</p>`}</div>
+                    : html`<p class="text-soft">None: the entry was removed from the file.</p>`}</div>
             </div>
             <div class="actions">
                 ${mayIn(project, "admin") && html`
                     ${conflict.entry && html`<button class="btn btn-primary btn-sm" onClick=${() => setDialog("take")}>
-                        Take the copy</button>`}
+                        Use the copy</button>`}
                     <button class="btn btn-quiet btn-sm" onClick=${() => setDialog("dismiss")}>Dismiss</button>`}
                 ${current && html`<a class="btn btn-quiet btn-sm"
                     href=${hrefOf("entries", [project], { id: conflict.id })}>Open the entry</a>`}
-                <${CopyButton} text=${lost} label="Copy the lost version" />
+                <${CopyButton} text=${lost} label="Copy as JSON" />
             </div>
         </div>
-        ${dialog === "take" && html`<${FormDialog} title="Put the copy in the place of what lives?"
-            label="Take the copy"
+        ${dialog === "take" && html`<${FormDialog} title="Replace the current entry with the copy?"
+            label="Use the copy"
             submit=${() => take(item).then(onChange)} onClose=${close}>
-            <p class="mb-0">What lives now stays in the history of the entry, from where it can be brought back.</p>
+            <p class="mb-0">The current version stays in the history of the entry, where it can be restored.</p>
         </${FormDialog}>`}
         ${dialog === "dismiss" && html`<${FormDialog} title="Dismiss this copy?" label="Dismiss"
             submit=${() => dismiss(item).then(onChange)} onClose=${close}>
-            <p class="mb-0">It goes to the archive. What lives stays as it is.</p>
+            <p class="mb-0">It moves to the archive. The current entry is not changed.</p>
         </${FormDialog}>`}
     </li>`;
 }
@@ -56,15 +56,15 @@ async function take({ project, conflict, current }) {
     const living = current && await getEntry(project, conflict.id);
     await api.command(project, "upsertEntry", { entry: conflict.entry, ifVersion: living?.version });
     await api.command(project, "dismissConflicts", { ids: [conflict.id] });
-    say("The copy lives now.");
+    say("The copy is the current version now.");
 }
 
 async function dismiss({ project, conflict }) {
     await api.command(project, "dismissConflicts", { ids: [conflict.id] });
-    say("The copy went to the archive.");
+    say("The copy moved to the archive.");
 }
 
-/** Return an entry with its keys in one order, so that only what differs does. */
+/** Return an entry as JSON with sorted keys, so that the diff shows only real differences. */
 function pretty(entry) {
     const sorted = (_key, value) => (value && typeof value === "object" && !Array.isArray(value)
         ? Object.fromEntries(Object.keys(value).sort().map((key) => [key, value[key]]))

@@ -1,4 +1,4 @@
-// A box above the page; the browser keeps the focus inside and closes it on Escape.
+// A modal dialog; the browser keeps the focus inside and closes it on Escape.
 
 import { html, useEffect, useId, useRef, useState } from "../view.js";
 import { Icon } from "./icon.js";
@@ -6,28 +6,44 @@ import { Notice } from "./states.js";
 
 const FIRST_FIELD = ".box-in :is(input, select, textarea):enabled";
 
-export function Dialog({ title, onClose, isWide, children }) {
+/** A dialog; with `asks`, a question, it is closed only after a confirmation. */
+export function Dialog({ title, onClose, asks, isWide, children }) {
     const box = useRef(null);
     const label = useId();
+    const [isAsking, setAsking] = useState(false);
+    const close = () => (asks ? setAsking(true) : box.current.close());
+    const onKeyDown = (event) => {
+        if (event.key === "Escape" && asks) {
+            event.preventDefault();
+            setAsking(!isAsking);
+        }
+    };
     useEffect(() => {
         const before = document.activeElement;
         box.current.showModal();
-        // The browser would choose what stands first, which closes the box again.
+        // By default the browser would focus the close button.
         box.current.querySelector(FIRST_FIELD)?.focus();
         return () => before?.focus?.();
     }, []);
     return html`<dialog class=${isWide ? "box wide" : "box"} ref=${box} aria-labelledby=${label}
-        onClose=${onClose}>
+        closedby=${asks ? "none" : undefined} onKeyDown=${onKeyDown} onClose=${onClose}>
         <div class="box-head">
             <h2 id=${label}>${title}</h2>
             <button class="btn btn-bare btn-sm" type="button" aria-label="Close"
-                onClick=${() => box.current.close()}><${Icon} name="x-lg" /></button>
+                onClick=${close}><${Icon} name="x-lg" /></button>
         </div>
+        ${isAsking && html`<div class="box-asks"><${Notice} tone="bad" icon="exclamation-triangle">
+            <p>${asks}</p>
+            <div class="actions">
+                <button class="btn btn-danger btn-sm" type="button" onClick=${() => box.current.close()}>Close</button>
+                <button class="btn btn-quiet btn-sm" type="button" onClick=${() => setAsking(false)}>Go back</button>
+            </div>
+        </${Notice}></div>`}
         <div class="box-in">${children}</div>
     </dialog>`;
 }
 
-/** A form in a dialog: `submit` runs, its refusal is shown, and the dialog closes, or `onDone` says what follows. */
+/** A form in a dialog: runs `submit`, shows its error, else calls `onDone`, which closes the dialog by default. */
 export function FormDialog({
     title, label, submit, onClose, onDone = onClose, isWide, isDangerous, isReady = true, children,
 }) {

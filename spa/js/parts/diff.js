@@ -1,4 +1,4 @@
-// Lines that were taken away and added.
+// Shows a diff.
 
 import { html } from "../view.js";
 

@@ -1,28 +1,26 @@
-// The content of an entry, as text: whatever it holds, nothing of it becomes markup.
+// Shows the body of an entry: its main text may be Markdown, and nothing becomes HTML.
 
+import { mainFieldOf } from "../entry_text.js";
 import { moment, words } from "../formatting.js";
 import { html } from "../view.js";
+import { MarkdownText } from "./markdown.js";
 
-const MAIN = {
-    note: "text", fact: "statement", procedure: "steps", conversationTurn: "content",
-    timelineEvent: "summary", codeSnippet: "snippet", decision: "decision", observation: "metric",
-    question: "text", task: "summary", document: "text", chunk: "text", entity: "observations",
-};
 const DATE = /^\d{4}-\d\d-\d\dT\d\d:\d\d/;
 
 export function EntryBody({ entry }) {
     const body = entry.body ?? {};
-    const main = MAIN[entry.kind];
+    const main = mainFieldOf(entry.kind);
     const others = Object.entries(body).filter(([name, value]) => name !== main && value !== null);
     return html`<div class="stack-sm">
-        <${Value} value=${body[main]} isCode=${entry.kind === "codeSnippet"} isOrdered=${entry.kind === "procedure"} />
+        <${Value} value=${body[main]} isCode=${entry.kind === "codeSnippet"} isOrdered=${entry.kind === "procedure"}
+            isMain />
         ${others.length > 0 && html`<dl class="facts">
             ${others.map(([name, value]) => html`<dt>${words(name)}</dt><dd><${Value} value=${value} /></dd>`)}
         </dl>`}
     </div>`;
 }
 
-export function Value({ value, isCode, isOrdered }) {
+export function Value({ value, isCode, isOrdered, isMain }) {
     if (value === undefined || value === null) {
         return null;
     }
@@ -40,5 +38,7 @@ export function Value({ value, isCode, isOrdered }) {
     if (typeof value === "string" && DATE.test(value)) {
         return html`<time dateTime=${value}>${moment(value)}</time>`;
     }
-    return html`<p class="body-text">${String(value)}</p>`;
+    return isMain
+        ? html`<${MarkdownText} text=${String(value)} />`
+        : html`<p class="body-text">${String(value)}</p>`;
 }

@@ -1,8 +1,8 @@
-// Writing an entry: as a form for its kind, or as JSON; both are the same draft.
+// Edits an entry as a form or as JSON; both edit the same draft.
 
 import * as api from "../api.js";
 import { entrySchema, getEntry } from "../entries.js";
-import { faultsOf, pathOfField } from "../entry_schema.js";
+import { faultsOf, limitInWords, pathOfField } from "../entry_schema.js";
 import { parseJson, placeOf } from "../json_places.js";
 import { diffLines } from "../line_diff.js";
 import { useLoaded } from "../loading.js";
@@ -13,11 +13,11 @@ import { Diff } from "./diff.js";
 import { EntryForm } from "./entry_form.js";
 import { Icon } from "./icon.js";
 import { Loaded, Notice } from "./states.js";
-import { say } from "./toasts.js";
+import { endOffers, say } from "./toasts.js";
 
 const pretty = (value) => JSON.stringify(value, null, 2);
 
-/** Edit `entry`; without a `version` it is a new one. */
+/** Edit `entry`; without a `version` it is new. */
 export function EntryEditor({ project, entry, version, onSaved, onCancel }) {
     const schema = useLoaded(entrySchema, []);
     return html`<${Loaded} from=${schema} what="Loading the form">
@@ -40,7 +40,7 @@ function Editor({ schema, project, entry, version, onSaved, onCancel }) {
     const release = useUnsaved((text ?? pretty(draft)) !== pretty(entry), name, { draft, text, seen });
 
     const form = useRef(null);
-    useEffect(() => form.current.querySelector("[aria-invalid]")?.focus(), [faults]);
+    useEffect(() => showFirstFault(form.current), [faults]);
 
     const change = (next) => {
         setDraft(next);
@@ -63,15 +63,17 @@ function Editor({ schema, project, entry, version, onSaved, onCancel }) {
         setBusy(true);
         try {
             const answer = await api.command(project, "upsertEntry", { entry: cleaned(parsed.value), ifVersion });
-            sayWhatBecame(answer);
+            endOffers(answer.id);
+            sayResult(answer);
             release();
             onSaved(answer.id);
         } catch (error) {
+            const field = error.details.field && pathOfField(error.details.field);
             const theirs = error.code === "conflict" && entry.id
                 ? await getEntry(project, entry.id).catch(() => null)
                 : null;
             setRefusal({ error, theirs });
-            setFaults(error.details.field ? [{ path: pathOfField(error.details.field), message: error.message }] : []);
+            setFaults(field ? [{ path: field, message: limitInWords(error) }] : []);
         }
         setBusy(false);
     };
@@ -90,19 +92,21 @@ function Editor({ schema, project, entry, version, onSaved, onCancel }) {
         save(null, refusal.theirs.version);
     };
 
+    // Save is where Edit will be: a second click must not meet Delete.
     return html`<form ref=${form} onSubmit=${save} noValidate>
         <div class="panel-head">
-            <h2 class="me-auto">${version ? "Edit entry" : "New entry"}</h2>
+            <div class="actions">
+                <button class="btn btn-primary btn-sm" disabled=${isBusy}>${isBusy ? "Saving…" : "Save"}</button>
+                <button class="btn btn-quiet btn-sm" type="button" onClick=${cancel}>Cancel</button>
+                <h2 class="mx-auto">${version ? "Edit entry" : "New entry"}</h2>
+            </div>
             <button class="btn btn-quiet btn-sm" type="button" disabled=${isJson && !parsed.value}
                 onClick=${() => (isJson ? toForm() : setText(pretty(draft)))}>
                 <${Icon} name=${isJson ? "list" : "braces"} /><span>${isJson ? "Form" : "JSON"}</span>
             </button>
-            <button class="btn btn-quiet btn-sm" type="button" onClick=${cancel}>Cancel</button>
-            <button class="btn btn-primary btn-sm" disabled=${isBusy}>${isBusy ? "Saving…" : "Save"}</button>
         </div>
         <div class="card-in stack-sm">
-            ${kept && html`<${Notice}>This is what you had typed when your session ended. It is not saved
-                yet.</${Notice}>`}
+            ${kept && html`<${Notice}>Your input from before the session ended. It is not saved yet.</${Notice}>`}
             ${refusal && html`<${Refusal} refusal=${refusal} mine=${parsed.value} takeTheirs=${takeTheirs}
                 keepMine=${keepMine} />`}
             ${isJson
@@ -127,27 +131,35 @@ function JsonDraft({ text, parsed, faults, onInput }) {
     </div>`;
 }
 
+/** Scroll to the first field with a fault and focus it; the head of the panel must not cover it. */
+function showFirstFault(form) {
+    const field = form.querySelector("[aria-invalid]");
+    field?.focus({ preventScroll: true });
+    field?.scrollIntoView({ block: "center" });
+}
+
 function lineAt(text, position) {
     return text.slice(0, position).split("\n").length;
 }
 
 function Refusal({ refusal: { error, theirs }, mine, takeTheirs, keepMine }) {
     if (!theirs) {
-        return html`<${Notice} tone="bad" icon="exclamation-triangle">${error.message}</${Notice}>`;
+        return html`<${Notice} tone="bad" icon="exclamation-triangle">
+            Not saved. ${error.details.field ? limitInWords(error) : error.message}</${Notice}>`;
     }
     return html`<${Notice} tone="warn" icon="exclamation-triangle">
-        <strong>Somebody changed this entry while you were writing.</strong>
-        <p class="mb-2">Nothing was overwritten, and what you wrote is still here. This is how yours differs from
-            theirs:</p>
+        <strong>This entry was changed while you were editing.</strong>
+        <p class="mb-2">Nothing was overwritten, and your input is still here. The difference between the stored version
+            and yours:</p>
         <${Diff} label="How your version differs" lines=${diffLines(pretty(theirs.entry), pretty(mine))} />
         <div class="actions mt-2">
-            <button type="button" class="btn btn-quiet btn-sm" onClick=${takeTheirs}>Take theirs</button>
-            <button type="button" class="btn btn-danger-quiet btn-sm" onClick=${keepMine}>Save mine over theirs</button>
+            <button type="button" class="btn btn-quiet btn-sm" onClick=${takeTheirs}>Use the stored version</button>
+            <button type="button" class="btn btn-danger-quiet btn-sm" onClick=${keepMine}>Overwrite with mine</button>
         </div>
     </${Notice}>`;
 }
 
-/** Return the draft without what was left empty. */
+/** Return the draft without empty fields. */
 function cleaned(draft) {
     if (typeof draft !== "object" || draft === null) {
         return draft;
@@ -160,15 +172,15 @@ function cleaned(draft) {
         : Object.fromEntries(Object.entries(body).filter(([, value]) => value !== "" && value !== null)) };
 }
 
-function sayWhatBecame({ created, updated, duplicateOf, similar = [], warnings = [] }) {
+function sayResult({ created, updated, duplicateOf, similar = [], warnings = [] }) {
     const [first] = similar;
     if (duplicateOf) {
-        say("Exactly this is stored already: nothing was added.");
+        say("An identical entry already exists: nothing was added.");
     } else if (warnings.length) {
         say(`Saved. ${warnings.join(" ")}`);
     } else if (created && first) {
-        say(`Saved. It looks like “${first.title}”.`);
+        say(`Saved. It is similar to “${first.title}”.`);
     } else {
-        say(created || updated ? "Saved." : "Nothing was changed.");
+        say(created || updated ? "Saved." : "No changes.");
     }
 }

@@ -1,4 +1,4 @@
-// The filters above a list of entries; each stands in the address.
+// The filters above a list of entries; their values are in the URL.
 
 import { countFilters, withoutFilters } from "../filters.js";
 import { words } from "../formatting.js";
@@ -14,17 +14,17 @@ export const KINDS = [
 const any = (text) => ["", text];
 const named = (names) => names.map((name) => [name, words(name)]);
 
-/** Filters that are shown when asked for, or when one of them is set. */
+/** Filters behind "More filters"; they are also shown when one of them is set. */
 const RARE = ["namespace", "agent", "epic", "priority", "since", "until", "retention"];
 
 const SORTS = [
-    ["", "Last changed"], ["updated", "Longest unchanged"], ["-created", "Newest"], ["created", "Oldest"],
+    ["", "Recently updated"], ["updated", "Least recently updated"], ["-created", "Newest"], ["created", "Oldest"],
     ["title", "Title"], ["-priority", "Priority"],
 ];
 
 export function EntryFilters({ query }) {
     const [isMore, setMore] = useState(() => RARE.some((name) => query[name]));
-    const set = (name) => (value) => setQuery({ [name]: value, cursor: "", id: "" }, { replace: true });
+    const set = (name) => (value) => setQuery({ [name]: value, cursor: "", page: "", id: "" }, { replace: true });
     const field = (name, label, type = "text") => html`<input class="form-control form-control-sm" type=${type}
         aria-label=${label} title=${label} placeholder=${label} value=${query[name] ?? ""}
         onChange=${(event) => set(name)(event.target.value.trim())} />`;
@@ -37,19 +37,19 @@ export function EntryFilters({ query }) {
         ${field("tag", "Tag")}
         ${pick("pinned", "Pinned", [any("Pinned or not"), ["yes", "Pinned"], ["no", "Not pinned"]])}
         ${isMore && html`
-            ${pick("retention", "Lifespan", [any("Any lifespan"), ...named(["short", "mid", "long"])])}
+            ${pick("retention", "Retention", [any("Any retention"), ...named(["short", "mid", "long"])])}
             ${field("namespace", "Namespace")}
             ${field("agent", "Agent")}
             ${field("epic", "Epic")}
-            ${field("priority", "Least priority", "number")}
-            ${field("since", "Changed since", "date")}
-            ${field("until", "Changed before", "date")}`}
-        ${!query.q && pick("sort", "Order", SORTS)}
+            ${field("priority", "Minimum priority", "number")}
+            ${field("since", "Updated after", "date")}
+            ${field("until", "Updated before", "date")}`}
+        ${!query.q && pick("sort", "Sort by", SORTS)}
         <button class="btn btn-bare btn-sm" type="button" aria-expanded=${isMore} onClick=${() => setMore(!isMore)}>
             <${Icon} name="sliders" /><span>${isMore ? "Fewer" : "More"} filters</span>
         </button>
         ${total > 0 && html`<button class="btn btn-bare btn-sm" type="button"
-            onClick=${() => setQuery({ ...withoutFilters(query), cursor: "" }, { replace: true })}>
+            onClick=${() => setQuery({ ...withoutFilters(query), cursor: "", page: "" }, { replace: true })}>
             <${Icon} name="x-lg" /><span>Clear ${total}</span>
         </button>`}
     </div>`;

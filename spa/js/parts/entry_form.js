@@ -1,4 +1,4 @@
-// The form of an entry: the fields of its kind first, then what all kinds share.
+// The form of an entry: the fields of its kind, then the common fields.
 
 import { bodyFieldsOf, kindsOf } from "../entry_schema.js";
 import { fromLocalInput, toLocalInput, words } from "../formatting.js";
@@ -8,7 +8,7 @@ import { maySet } from "../tiers.js";
 import { html, useState } from "../view.js";
 import { Field, Select, TagField } from "./pieces.js";
 
-const LIFESPANS = [["long", "For ever"], ["mid", "A week"], ["short", "Some hours"]];
+const RETENTIONS = [["long", "Forever"], ["mid", "A week"], ["short", "A few hours"]];
 const CURATION = ["provisional", "curated", "canonical"].map((one) => [one, words(one)]);
 
 export function EntryForm({ schema, project, draft, isNew, faults, onChange }) {
@@ -28,7 +28,7 @@ export function EntryForm({ schema, project, draft, isNew, faults, onChange }) {
                 ${(field) => html`<${Select} ...${field} label=${undefined} value=${draft.kind}
                 options=${kindsOf(schema).map((kind) => [kind, words(kind)])} disabled=${!isNew}
                 onPick=${(kind) => onChange({ ...draft, kind, body: {} })} />`}</${Field}>
-            ${input("title", "Title", { isWide: true, placeholder: "The beginning of the text when left empty" })}
+            ${input("title", "Title", { isWide: true, placeholder: "Default: start of the text" })}
             ${bodyFieldsOf(schema, draft.kind).map(({ name, type, isRequired, isLong }) => html`<${Field}
                 key=${`${draft.kind}.${name}`}
                 label=${isRequired ? words(name) : `${words(name)} (optional)`}
@@ -47,31 +47,31 @@ export function EntryForm({ schema, project, draft, isNew, faults, onChange }) {
                 onChange=${set("keywords")} />`}</${Field}>
             ${input("priority", "Priority, 1 to 10", { type: "integer" })}
             ${input("confidence", "Confidence, 0 to 1", { type: "number" })}
-            <${Field} label="Lifespan" error=${faultAt("retention")}>
+            <${Field} label="Retention" error=${faultAt("retention")}>
                 ${(field) => html`<${Select} ...${field} label=${undefined} value=${draft.retention ?? "long"}
-                options=${LIFESPANS} onPick=${(retention) => onChange({ ...draft, retention,
+                options=${RETENTIONS} onPick=${(retention) => onChange({ ...draft, retention,
                     ttlUtc: undefined })} />`}</${Field}>
-            ${input("ttlUtc", "Ends at", { type: "date", hint: "Wins over the lifespan" })}
+            ${input("ttlUtc", "Expires at", { type: "date", hint: "Overrides the retention" })}
             ${input("namespace", "Namespace")}
             ${input("epicSlug", "Epic")}
-            ${input("epicCase", "Case of the epic")}
+            ${input("epicCase", "Epic case")}
             ${input("agentId", "Agent")}
             ${maySet(tier, "curationTier") && html`<${Field} label="Trust" error=${faultAt("curationTier")}>
                 ${(field) => html`<${Select} ...${field} label=${undefined}
                 value=${draft.curationTier ?? "provisional"} options=${CURATION}
                     onPick=${set("curationTier")} />`}</${Field}>`}
-            ${maySet(tier, "pinned") && html`<${Check} label="Pinned: shown first to every agent" isOn=${draft.pinned}
+            ${maySet(tier, "pinned") && html`<${Check} label="Pinned: always shown to agents first" isOn=${draft.pinned}
                 onChange=${set("pinned")} />`}
-            ${maySet(tier, "isPermanent") && html`<${Check} label="Permanent: never goes away by itself"
+            ${maySet(tier, "isPermanent") && html`<${Check} label="Permanent: never expires"
                 isOn=${draft.isPermanent} onChange=${set("isPermanent")} />`}
             ${input("source", "Source", { type: "json", isWide: true,
-                hint: "As JSON, such as {\"type\": \"doc\", \"path\": \"docs/spec.md\"}" })}
-            ${input("metadata", "Metadata", { type: "json", isWide: true, hint: "As JSON; any keys of your own" })}
+                hint: "JSON, such as {\"type\": \"doc\", \"path\": \"docs/spec.md\"}" })}
+            ${input("metadata", "Metadata", { type: "json", isWide: true, hint: "JSON with any keys" })}
         </div>
     </div>`;
 }
 
-const HINTS = { lines: "One a line", json: "As JSON" };
+const HINTS = { lines: "One per line", json: "JSON" };
 
 function Control({ field, type, value, error, isCode, onChange, placeholder }) {
     const look = { ...field, class: `form-control ${error ? "invalid" : ""} ${isCode ? "code" : ""}`, placeholder };
@@ -91,7 +91,7 @@ function Control({ field, type, value, error, isCode, onChange, placeholder }) {
                 onInput=${(event) => onChange(fromLocalInput(text(event)) ?? undefined)} />`;
         case "yesNo":
             return html`<${Select} ...${field} label=${undefined} value=${value === undefined ? "" : String(value)}
-                options=${[["", "Not said"], ["true", "Yes"], ["false", "No"]]}
+                options=${[["", "Not set"], ["true", "Yes"], ["false", "No"]]}
                 onPick=${(picked) => onChange(picked === "" ? undefined : picked === "true")} />`;
         case "value":
             return html`<input ...${look} value=${value ?? ""} onInput=${(event) => onChange(valueOf(text(event)))} />`;
@@ -125,7 +125,7 @@ function isNothing(value) {
     return value === undefined || value === null || (typeof value === "object" && Object.keys(value).length === 0);
 }
 
-/** Return a typed number or yes and no as such, and anything else as the text that it is. */
+/** Parse numbers and booleans; anything else is text. */
 function valueOf(text) {
     const { value } = parseJson(text);
     return ["number", "boolean"].includes(typeof value) ? value : text;

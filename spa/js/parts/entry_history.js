@@ -1,4 +1,4 @@
-// The versions of an entry: who wrote each, what it changed, and the way back to it.
+// The versions of an entry, with diff and restore.
 
 import * as api from "../api.js";
 import { projectOf } from "../formatting.js";
@@ -8,7 +8,7 @@ import { html, useState } from "../view.js";
 import { Diff } from "./diff.js";
 import { Time } from "./pieces.js";
 import { Loaded } from "./states.js";
-import { complain, say } from "./toasts.js";
+import { complain, endOffers, say } from "./toasts.js";
 
 export function EntryHistory({ entry, version, onChange }) {
     const project = projectOf(entry.id);
@@ -17,16 +17,17 @@ export function EntryHistory({ entry, version, onChange }) {
         <ul class="rows" aria-label="Versions">
             ${items.map((item, at) => html`<${Version} key=${item.version} item=${item} before=${items[at + 1]}
             isCurrent=${item.version === version} entry=${entry} onChange=${onChange} />`)}</ul>
-        ${omitted > 0 && html`<p class="small text-soft mb-0">${omitted} older ones are left out.</p>`}
+        ${omitted > 0 && html`<p class="small text-soft mb-0">${omitted} older versions not shown.</p>`}
     </div>`}</${Loaded}>`;
 }
 
 function Version({ item, before, isCurrent, entry, onChange }) {
     const [isOpen, setOpen] = useState(false);
-    const goBack = async () => {
+    const restore = async () => {
+        endOffers(entry.id);
         try {
             await api.command(projectOf(entry.id), "restoreEntry", { id: entry.id, version: item.version });
-            say("That version is back; the one before it is kept.");
+            say("Version restored; the previous one stays in the history.");
             onChange();
         } catch (error) {
             complain(error);
@@ -36,15 +37,15 @@ function Version({ item, before, isCurrent, entry, onChange }) {
         <div class="d-flex gap-2 align-items-baseline flex-wrap">
             <strong class="flex-grow-1">
                 <${Time} utc=${item.writtenUtc ?? item.entry?.timestamps?.updatedUtc} /></strong>
-            ${isCurrent && html`<span class="chip good">lives</span>`}
+            ${isCurrent && html`<span class="chip good">current</span>`}
             ${item.reason && html`<span class="chip">${item.reason}</span>`}
             <button class="btn btn-bare btn-sm" aria-expanded=${isOpen}
-                onClick=${() => setOpen(!isOpen)}>What changed</button>
-            ${!isCurrent && html`<button class="btn btn-quiet btn-sm" onClick=${goBack}>Go back to this</button>`}
+                onClick=${() => setOpen(!isOpen)}>Changes</button>
+            ${!isCurrent && html`<button class="btn btn-quiet btn-sm" onClick=${restore}>Restore</button>`}
         </div>
         <div class="small text-soft">
             ${[item.by && `by ${item.by}`, item.command, item.version].filter(Boolean).join(", ")}</div>
-        ${isOpen && html`<${Diff} label="What changed"
+        ${isOpen && html`<${Diff} label="Changes"
             lines=${diffLines(before ? textOf(before) : "", textOf(item))} />`}
     </li>`;
 }

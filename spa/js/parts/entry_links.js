@@ -1,4 +1,4 @@
-// The relations of an entry: its own, those that lead to it, and a new one.
+// The relations from and to an entry, and a dialog to add one.
 
 import * as api from "../api.js";
 import { projectOf } from "../formatting.js";
@@ -32,12 +32,12 @@ export function EntryLinks({ entry, version, onChange }) {
     };
     return html`<div class="stack-sm">
         <${Loaded} from=${links} what="Loading links">${({ links: found }) => (found.length === 0
-            ? html`<p class="text-soft mb-0">Nothing is linked with this entry yet.</p>`
+            ? html`<p class="text-soft mb-0">No links yet.</p>`
             : html`<ul class="rows">${found.map((link) => html`<${Link} link=${link} entry=${entry}
                 onUnlink=${isEditable && link.sourceId === entry.id ? () => unlink(link) : null} />`)}</ul>`)}
         </${Loaded}>
         ${isEditable && html`<div><button class="btn btn-quiet btn-sm" onClick=${() => setLinking(true)}>
-            <${Icon} name="link-45deg" /><span>Link with another entry</span></button></div>`}
+            <${Icon} name="link-45deg" /><span>Add link</span></button></div>`}
         ${isLinking && html`<${LinkDialog} entry=${entry} version=${version} onClose=${() => setLinking(false)}
             onDone=${onChange} />`}
     </div>`;
@@ -74,12 +74,12 @@ function LinkDialog({ entry, version, onClose, onDone }) {
         say("Linked.");
         onDone();
     };
-    return html`<${FormDialog} title="Link with another entry" label="Link" submit=${submit} onClose=${onClose}
+    return html`<${FormDialog} title="Add link" label="Link" submit=${submit} onClose=${onClose}
         isReady=${target !== null}>
-        <${Field} label="How this entry relates to it">
+        <${Field} label="Relation">
             ${(field) => html`<${Select} ...${field} label=${undefined} value=${type}
             options=${TYPES.map((one) => [one, one])} onPick=${setType} />`}</${Field}>
-        <${Field} label="Find the other entry">${(field) => html`<input ...${field} class="form-control" value=${text}
+        <${Field} label="Search for an entry">${(field) => html`<input ...${field} class="form-control" value=${text}
             onInput=${(event) => setText(event.target.value)} />`}</${Field}>
         <div role="radiogroup" aria-label="Entries found" class="stack-sm">
             ${(found.data ?? []).map((one) => html`<label class="form-check" key=${one.id}>

@@ -1,4 +1,4 @@
-// The list of entries: rows, what is selected, and why a result stands where it stands.
+// The list of entries: rows, selection, and the explanation of scores.
 
 import { markedPieces, projectOf } from "../formatting.js";
 import { hrefOf, place } from "../router.js";
@@ -19,7 +19,7 @@ export function EntryList({ results, project, openId, selected, onSelect }) {
     </ul>`;
 }
 
-/** A row is drawn anew only when it changes: among two hundred of them a click would be felt. */
+/** A row is rendered again only when it changes: with two hundred rows a click would lag. */
 function Row({ result, project, address, isCurrent, isSelected, onSelect }) {
     const [isOpen, setOpen] = useState(false);
     const query = JSON.parse(address);
@@ -28,7 +28,7 @@ function Row({ result, project, address, isCurrent, isSelected, onSelect }) {
 }
 
 function drawRow({ result, project, query, isCurrent, isSelected, onSelect, isOpen, setOpen }) {
-    const { entry, snippet, flags = [] } = result;
+    const { entry, snippet, line, flags = [] } = result;
     const isForeign = projectOf(entry.id) !== project;
     const isScored = result.score !== undefined;
     return html`<li class=${`row-item ${isCurrent ? "current" : ""}`} data-id=${entry.id}>
@@ -42,15 +42,16 @@ function drawRow({ result, project, query, isCurrent, isSelected, onSelect, isOp
             ${snippet && html`<div class="row-sub">${markedPieces(snippet).map(
                 ({ text, isMarked }) => (isMarked ? html`<mark>${text}</mark>` : text),
             )}</div>`}
+            ${!snippet && line && html`<div class="row-sub one-line">${line}</div>`}
             <div class="row-meta">
                 <${Kind} kind=${entry.kind} />
                 ${isForeign && html`<span class="chip accent">${projectOf(entry.id)}</span>`}
                 ${entry.tags.slice(0, SHOWN_TAGS).map((tag) => html`<a class="chip above" key=${tag}
-                    href=${hrefOf("entries", [project], { ...query, tag, cursor: "" })}>${tag}</a>`)}
+                    href=${hrefOf("entries", [project], { ...query, tag, cursor: "", page: "" })}>${tag}</a>`)}
                 ${entry.tags.length > SHOWN_TAGS && html`<span>+${entry.tags.length - SHOWN_TAGS}</span>`}
                 ${flags.map((flag) => html`<${FlagChip} key=${flag} flag=${flag} />`)}
                 ${isScored && html`<button class="btn btn-bare btn-sm above" type="button"
-                    aria-expanded=${isOpen} onClick=${() => setOpen(!isOpen)}>Why this</button>`}
+                    aria-expanded=${isOpen} onClick=${() => setOpen(!isOpen)}>Explain</button>`}
             </div>
         </div>
         <div class="row-side">
@@ -65,7 +66,8 @@ function drawRow({ result, project, query, isCurrent, isSelected, onSelect, isOp
 
 export function FlagChip({ flag }) {
     const texts = {
-        hiddenUnicode: "hidden characters", instructionLike: "reads like an instruction", secret: "may hold a secret",
+        hiddenUnicode: "invisible characters", instructionLike: "reads like an instruction",
+        secret: "may contain a secret",
     };
     return html`<span class="chip warn"><${Icon} name="exclamation-triangle" />${texts[flag] ?? flag}</span>`;
 }
@@ -81,8 +83,8 @@ function Why({ result }) {
             <strong>Score</strong><span></span><strong class="number">${total.toFixed(3)}</strong>
         </div>
         ${found.length > 0 && html`<p class="small text-soft mt-2 mb-0">
-            Found by ${found.map((stage) => `${stage.name.toLowerCase()} (place ${stage.rank})`).join(", ")}.
-            ${result.provenance?.exact && ` An exact match of its ${result.provenance.exact}.`}
+            Found by ${found.map((stage) => `${stage.name.toLowerCase()} (rank ${stage.rank})`).join(", ")}.
+            ${result.provenance?.exact && ` Exact match of the ${result.provenance.exact}.`}
         </p>`}
     </div>`;
 }

@@ -1,4 +1,4 @@
-// One entry beside the list: what it says, what it is linked with, and what can be done with it.
+// The panel of one entry: its content, details, links, history and actions.
 
 import { getEntry, patchEntry, removeEntry } from "../entries.js";
 import { localId, moment, projectOf, words } from "../formatting.js";
@@ -7,7 +7,7 @@ import { useLoaded } from "../loading.js";
 import { hrefOf, setQuery } from "../router.js";
 import { tierIn } from "../session.js";
 import { isAtLeast, mayEdit, maySet } from "../tiers.js";
-import { html, useState } from "../view.js";
+import { html, useEffect, useRef, useState } from "../view.js";
 import { EntryBody, Value } from "./entry_body.js";
 import { EntryEditor } from "./entry_editor.js";
 import { EntryHistory } from "./entry_history.js";
@@ -58,7 +58,7 @@ function EntryView({ entry, version, flags = [], onChange, onRemoved }) {
                 ${entry.pinned && html`<span class="chip accent"><${Icon} name="pin-angle-fill" />pinned</span>`}
                 ${entry.isPermanent && html`<span class="chip canonical"><${Icon} name="lock" />permanent</span>`}
                 ${entry.ttlUtc && !entry.isPermanent
-                    && html`<span class="chip warn">ends <${Time} utc=${entry.ttlUtc} /></span>`}
+                    && html`<span class="chip warn">expires <${Time} utc=${entry.ttlUtc} /></span>`}
                 ${flags.map((flag) => html`<${FlagChip} key=${flag} flag=${flag} />`)}
             </div>
             <${EntryBody} entry=${entry} />
@@ -67,7 +67,7 @@ function EntryView({ entry, version, flags = [], onChange, onRemoved }) {
             ${tab === "links" && html`<${EntryLinks} entry=${entry} version=${version} onChange=${onChange} />`}
             ${tab === "history" && html`<${EntryHistory} entry=${entry} version=${version} onChange=${onChange} />`}
             ${tab !== "json" && html`<p class="small mt-3 mb-0">
-                <a href=${hrefOf("graph", [projectOf(entry.id)], { id: entry.id })}>Graph of its neighbours</a></p>`}
+                <a href=${hrefOf("graph", [projectOf(entry.id)], { id: entry.id })}>Show in graph</a></p>`}
             ${tab === "json" && html`<div class="stack-sm">
                 <pre class="code-text" tabindex="0" aria-label="The entry as JSON">
                     ${JSON.stringify(entry, null, 2)}</pre>
@@ -83,9 +83,14 @@ function Actions({ entry, version, onChange, onRemoved }) {
     const project = projectOf(entry.id);
     const tier = tierIn(project);
     const isEditable = mayEdit(tier, entry);
+    // The next change may come before the entry is read again.
+    const latest = useRef(version);
+    useEffect(() => {
+        latest.current = version;
+    }, [version]);
     const patch = async (change, done) => {
         try {
-            await patchEntry(entry.id, change, version);
+            latest.current = (await patchEntry(entry.id, change, latest.current)).version;
             say(done);
         } catch (error) {
             complain(error);
@@ -96,7 +101,7 @@ function Actions({ entry, version, onChange, onRemoved }) {
         version, force: entry.isPermanent || undefined, onChange: onRemoved,
     });
     useKeys("This entry", isEditable ? { e: { does: "Edit", run: () => setQuery({ edit: "yes" }) } } : {});
-    return html`<div class="panel-head">
+    return html`<div class="panel-head"><div class="actions">
         ${isEditable && html`<button class="btn btn-primary btn-sm" onClick=${() => setQuery({ edit: "yes" })}>
             <${Icon} name="pencil" /><span>Edit</span></button>`}
         ${tier !== "reader" && html`<button class="btn btn-quiet btn-sm" title="Duplicate"
@@ -104,24 +109,25 @@ function Actions({ entry, version, onChange, onRemoved }) {
             <${Icon} name="copy" /><span class="shrinks">Duplicate</span></button>`}
         ${isEditable && maySet(tier, "pinned") && html`<button class="btn btn-quiet btn-sm"
             aria-pressed=${entry.pinned === true}
-            onClick=${() => patch({ pinned: !entry.pinned }, entry.pinned ? "No longer pinned." : "Pinned.")}>
+            onClick=${() => patch({ pinned: !entry.pinned }, entry.pinned ? "Unpinned." : "Pinned.")}>
             <${Icon} name="pin-angle" /><span>${entry.pinned ? "Unpin" : "Pin"}</span></button>`}
         ${isEditable && maySet(tier, "curationTier") && html`<div><${Select} isSmall label="Trust"
             value=${entry.curationTier ?? "provisional"} options=${CURATION.map((one) => [one, words(one)])}
-            onPick=${(curationTier) => patch({ curationTier }, `Now ${curationTier}.`)} /></div>`}
+            onPick=${(curationTier) => patch({ curationTier }, `Marked as ${curationTier}.`)} /></div>`}
         ${isEditable && placesFor(entry).length > 0 && html`<button class="btn btn-quiet btn-sm" title="Move"
             onClick=${() => setMoving(true)}>
             <${Icon} name="arrows-move" /><span class="shrinks">Move</span></button>`}
         ${isEditable && html`<button class="btn btn-danger-quiet btn-sm" title="Delete"
             onClick=${() => setDeleting(true)}>
             <${Icon} name="trash3" /><span class="shrinks">Delete</span></button>`}
-        <button class="btn btn-bare btn-sm ms-auto" aria-label="Close the entry" onClick=${close}>
+        </div>
+        <button class="btn btn-bare btn-sm" aria-label="Close the entry" onClick=${close}>
             <${Icon} name="x-lg" /></button>
         ${isMoving && html`<${MoveDialog} entry=${entry} version=${version} onClose=${() => setMoving(false)}
             onMoved=${onRemoved} />`}
         ${isDeleting && html`<${FormDialog} title="Delete this entry?" label="Delete" isDangerous
             submit=${remove} onClose=${() => setDeleting(false)}>
-            <p class="mb-0">“${entry.title}” goes to the archive, from where a curator can bring it back.
+            <p class="mb-0">“${entry.title}” moves to the archive, where a curator can restore it.
                 ${entry.isPermanent && " It is marked as permanent."}</p>
         </${FormDialog}>`}
     </div>`;
@@ -138,12 +144,12 @@ function Details({ entry, version }) {
         ["Agent", entry.agentId],
         ["Priority", entry.priority ?? 5],
         ["Confidence", entry.confidence ?? 1],
-        ["Lifespan", words(entry.retention ?? "long")],
-        ["Ends", entry.ttlUtc && moment(entry.ttlUtc)],
+        ["Retention", words(entry.retention ?? "long")],
+        ["Expires", entry.ttlUtc && moment(entry.ttlUtc)],
         ["Source", entry.source && html`<${Value} value=${entry.source} />`],
         ["Created", moment(createdUtc)],
-        ["Changed", moment(updatedUtc)],
-        ["True at", sourceUtc && moment(sourceUtc)],
+        ["Updated", moment(updatedUtc)],
+        ["Source time", sourceUtc && moment(sourceUtc)],
         ["Metadata", Object.keys(entry.metadata ?? {}).length > 0 && html`<${Value} value=${entry.metadata} />`],
         ["Id", html`<code>${localId(entry.id)}</code>`],
         ["Version", html`<code>${version}</code>`],

@@ -1,4 +1,4 @@
-// Take memories out of a project as a file, part by part.
+// Exports the memories of a project to a file, page by page.
 
 import * as api from "../api.js";
 import { plural, words } from "../formatting.js";
@@ -9,10 +9,10 @@ import { Card, Field, Select } from "./pieces.js";
 import { Failed, Notice } from "./states.js";
 
 const FORMATS = {
-    jsonl: { title: "JSON lines: loses nothing", ending: "jsonl", type: "application/jsonl" },
-    json: { title: "JSON: loses nothing", ending: "json", type: "application/json" },
-    markdown: { title: "Markdown: for people", ending: "md", type: "text/markdown" },
-    csv: { title: "CSV: for a spreadsheet", ending: "csv", type: "text/csv" },
+    jsonl: { title: "JSON lines: complete", ending: "jsonl", type: "application/jsonl" },
+    json: { title: "JSON: complete", ending: "json", type: "application/json" },
+    markdown: { title: "Markdown: for reading", ending: "md", type: "text/markdown" },
+    csv: { title: "CSV: for spreadsheets", ending: "csv", type: "text/csv" },
 };
 const TIERS = ["provisional", "curated", "canonical"];
 
@@ -39,8 +39,8 @@ export function ExportCard({ project }) {
     };
     return html`<${Card} title="Export">
         <div class="stack-sm">
-            <p class="mb-0">All entries, or those of a filter, the oldest first. Take a backup instead to come back
-                later.</p>
+            <p class="mb-0">All entries or a filtered list, oldest first. To be able to restore the project, use a
+                backup.</p>
             <div class="field-grid">
                 ${pick("format", "Format", Object.entries(FORMATS).map(([name, { title }]) => [name, title]))}
                 ${pick("kind", "Kind", [["", "Any kind"], ...KINDS.map((one) => [one, words(one)])])}
@@ -64,7 +64,7 @@ function Progress({ state }) {
     }
     if (state.isDone) {
         return html`<${Notice} tone="good" icon="check2">
-            ${plural(state.count, "entry", "entries")} written.</${Notice}>`;
+            ${plural(state.count, "entry", "entries")} exported.</${Notice}>`;
     }
     return html`<div class="stack-sm">
         <progress class="w-100" max=${state.total || 1} value=${state.count} aria-label="Export"></progress>
@@ -72,7 +72,7 @@ function Progress({ state }) {
     </div>`;
 }
 
-/** Return the texts of all parts; `tell` hears how far it is. */
+/** Return the texts of all pages; `tell` is called with the progress. */
 async function collect(project, asked, tell) {
     const texts = [];
     let count = 0;

@@ -1,4 +1,4 @@
-// The frame around every page: the menu, who is signed in, the theme, the keys help.
+// The frame around every page: menu, user, theme and keyboard help.
 
 import { hrefOfPage, PAGES, pagesFor } from "../pages.js";
 import { go, hrefOf, leave, wanted } from "../router.js";
@@ -14,7 +14,7 @@ import { FormDialog } from "./dialog.js";
 import { Icon } from "./icon.js";
 import { KeysHelp } from "./keys_help.js";
 import { AccessChip, Select } from "./pieces.js";
-import { Toasts } from "./toasts.js";
+import { complain, Toasts } from "./toasts.js";
 
 const COUNT_S = 20;
 const MOST_SHOWN = 999;
@@ -23,36 +23,71 @@ const THEME_ICONS = { system: "circle-half", light: "sun", dark: "moon-stars" };
 export function Frame({ page, project, children }) {
     const [isMenuOpen, setMenuOpen] = useState(false);
     const [isHelpOpen, setHelpOpen] = useState(false);
+    const [Palette, openPalette, closePalette] = usePalette();
     useEffect(() => {
         setMenuOpen(false);
         countWaiting(project);
     }, [page, project]);
     useEvery(COUNT_S, () => lookAgain(project));
-    useKeys("Everywhere", {
+    useKeys("Global", {
         "/": { does: "Search entries", run: () => focusSearch(page, project) },
-        "?": { does: "Show these keys", run: () => setHelpOpen(true) },
+        "?": { does: "Show keyboard shortcuts", run: () => setHelpOpen(true) },
     });
     const menu = html`<${Menu} page=${page} project=${project} />`;
     return html`<div>
         <a class="skip-link" href="#main" onClick=${skipToContent}>Skip to content</a>
-        <header class="top-bar">
-            <button class="btn btn-quiet btn-sm" aria-label="Open menu" onClick=${() => setMenuOpen(true)}>
-                <${Icon} name="list" />
-            </button>
-            <${Brand} />
-        </header>
         ${isMenuOpen && html`<${Drawer} onClose=${() => setMenuOpen(false)}>${menu}</${Drawer}>`}
         <div class="frame">
             ${menu}
-            <main class="content" id="main" tabindex="-1">${children}</main>
+            <div class="column">
+                <header class="top-bar">
+                    <button class="btn btn-quiet btn-sm phone-only" aria-label="Open menu"
+                        onClick=${() => setMenuOpen(true)}><${Icon} name="list" /></button>
+                    <${Where} page=${page} project=${project} />
+                    <button class="btn btn-quiet btn-sm go-to" aria-keyshortcuts="Control+K"
+                        onClick=${openPalette}><${Icon} name="search" /><span>Go to or run</span>
+                        <kbd aria-hidden="true">Ctrl K</kbd></button>
+                    <${Toasts} />
+                </header>
+                <main class="content" id="main" tabindex="-1">${children}</main>
+            </div>
         </div>
+        ${Palette && html`<${Palette} page=${page} project=${project} onClose=${closePalette}
+            onHelp=${() => setHelpOpen(true)} />`}
         ${isHelpOpen && html`<${KeysHelp} onClose=${() => setHelpOpen(false)} />`}
         ${wanted.value !== null && html`<${FormDialog} title="Leave without saving?" label="Leave" isDangerous
             submit=${leave} onClose=${() => { wanted.value = null; }}>
-            <p class="mb-0">What you typed here is not saved yet.</p>
+            <p class="mb-0">Your changes are not saved.</p>
         </${FormDialog}>`}
-        <${Toasts} />
     </div>`;
+}
+
+/** Return the palette while it is open, and functions that open and close it; Ctrl-K opens it, too. */
+function usePalette() {
+    const [component, setComponent] = useState(null);
+    const open = () => import("./palette.js").then(({ Palette }) => setComponent(() => Palette), complain);
+    useEffect(() => {
+        const onKeyDown = (event) => {
+            if ((event.ctrlKey || event.metaKey) && !event.altKey && event.key.toLowerCase() === "k") {
+                event.preventDefault();
+                if (!document.querySelector("dialog[open]")) {
+                    open();
+                }
+            }
+        };
+        addEventListener("keydown", onKeyDown);
+        return () => removeEventListener("keydown", onKeyDown);
+    }, []);
+    return [component, open, () => setComponent(null)];
+}
+
+/** Name the project of the page on a phone, where the menu with its name is closed. */
+function Where({ page, project }) {
+    const named = PAGES.some(({ name, least }) => name === page && least)
+        && projects.value.find(({ slug }) => slug === project);
+    return html`<div class="where phone-only">${named
+        ? html`<span class="visually-hidden">Project: </span>${named.name}`
+        : html`<${Brand} />`}</div>`;
 }
 
 function Menu({ page, project }) {
@@ -112,9 +147,9 @@ function Foot() {
                 <${Icon} name="box-arrow-right" /><span>Sign out</span>
             </button>
         </div>
-        ${isAsking && html`<${FormDialog} title="Sign out without saving?" label="Leave and sign out" isDangerous
+        ${isAsking && html`<${FormDialog} title="Sign out without saving?" label="Sign out" isDangerous
             submit=${signOut} onClose=${() => setAsking(false)}>
-            <p class="mb-0">What you typed here is not saved yet. It is gone once you are signed out.</p>
+            <p class="mb-0">Your changes are not saved and will be lost.</p>
         </${FormDialog}>`}
     </div>`;
 }

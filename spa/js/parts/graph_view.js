@@ -1,6 +1,7 @@
-// The drawing of a graph. Cytoscape is loaded when the first one is shown; a list beside it says the same.
+// Draws a graph. Cytoscape is loaded with the first graph; a list beside it shows the same entries.
 
 import { shortened } from "../entries.js";
+import { degreesOf, toneOf } from "../graph_elements.js";
 import { isDark } from "../theme.js";
 import { html, useEffect, useRef, useState } from "../view.js";
 import { Loading } from "./states.js";
@@ -9,6 +10,10 @@ const LIBRARY = "../../vendor/cytoscape-3.34.4.js";
 const STYLE_ID = "__________cytoscape_stylesheet";
 const LABELLED = 60;
 const LABEL_PX = 12;
+/** More than the letters have at zoom 1: the library rounds the zoom up to a power of two. */
+const READABLE_PX = 11;
+/** The most linked entries, which are named at any zoom. */
+const HUBS = 12;
 const LARGEST = 1.25;
 const SMALLEST = .02;
 
@@ -21,7 +26,7 @@ export function GraphView({ nodes, edges, onOpen }) {
         let isOver = false;
         keepStyleOut();
         import(LIBRARY).then(({ default: cytoscape }) => {
-            // The element goes as soon as the page is left, the cleanup comes after the next paint.
+            // The element is removed when the page is left; the cleanup runs after the next paint.
             if (!isOver && host.current) {
                 drawing = draw(cytoscape, host.current, { nodes, edges });
                 drawing.on("tap", "node", (event) => onOpen(event.target.id()));
@@ -36,13 +41,13 @@ export function GraphView({ nodes, edges, onOpen }) {
         };
     }, [nodes.length, edges.length, dark]);
     return html`<div>
-        ${!isReady && html`<${Loading} what="Drawing" />`}
+        ${!isReady && html`<${Loading} what="Loading the graph" />`}
         <div class="graph" ref=${host} role="img"
-            aria-label=${`${nodes.length} entries and ${edges.length} links; the list says the same`}></div>
+            aria-label=${`${nodes.length} entries and ${edges.length} links; the list shows the same`}></div>
     </div>`;
 }
 
-/** The library would add a style element, which the page's policy forbids; ours stands in app.css. */
+/** Keep the library from adding a style element, which the CSP forbids; its styles are in app.css. */
 function keepStyleOut() {
     if (!document.getElementById(STYLE_ID)) {
         const mark = document.createElement("template");
@@ -54,13 +59,15 @@ function keepStyleOut() {
 function draw(cytoscape, container, { nodes, edges }) {
     const style = getComputedStyle(container);
     const colour = (name) => style.getPropertyValue(name).trim();
-    const tones = { canonical: colour("--canonical"), curated: colour("--good") };
+    const degrees = degreesOf(edges);
+    const hubs = new Set([...degrees].sort(([, one], [, other]) => other - one).slice(0, HUBS).map(([id]) => id));
     const drawing = cytoscape({
         container,
         elements: [
             ...nodes.map((node) => ({ data: {
                 id: node.id, hops: node.hops, label: shortened(node.title, 24), title: shortened(node.title),
-                tone: tones[node.curationTier] ?? colour("--accent"),
+                tone: colour(`--kind-${toneOf(node.kind)}`), size: sizeFor(degrees.get(node.id) ?? 0),
+                isHub: hubs.has(node.id),
             } })),
             ...edges.map((edge, at) => ({ data: {
                 id: `edge-${at}`, source: edge.sourceId, target: edge.targetId, label: edge.type,
@@ -69,9 +76,11 @@ function draw(cytoscape, container, { nodes, edges }) {
         style: [
             { selector: "node", style: {
                 "background-color": "data(tone)", color: colour("--ink"),
-                label: nodes.length <= LABELLED ? "data(label)" : "",
-                "font-size": 10, width: 14, height: 14, "text-valign": "bottom", "text-margin-y": 4,
+                // A label is drawn as soon as the zoom leaves room for readable letters.
+                label: "data(label)", "min-zoomed-font-size": nodes.length <= LABELLED ? 0 : READABLE_PX,
+                "font-size": 10, width: "data(size)", height: "data(size)", "text-valign": "bottom", "text-margin-y": 4,
             } },
+            { selector: "node[?isHub]", style: { "min-zoomed-font-size": 0, "font-size": 12, "font-weight": "bold" } },
             { selector: "node[hops = 0]", style: {
                 width: 26, height: 26, "font-weight": "bold", "text-valign": "top", "text-halign": "right",
                 "text-margin-x": 4, "text-margin-y": -4,
@@ -92,13 +101,18 @@ function draw(cytoscape, container, { nodes, edges }) {
         minZoom: SMALLEST,
         maxZoom: 4,
     });
-    // A few entries would fill the whole drawing, labels and all.
+    // A few entries would otherwise be scaled up to fill the whole area.
     drawing.zoom(Math.min(drawing.zoom(), LARGEST));
     drawing.center();
     return drawing;
 }
 
-/** Say of one node among many what it is, however small the drawing is. */
+/** Entries with many links are larger. */
+function sizeFor(degree) {
+    return Math.min(14 + 2 * degree, 34);
+}
+
+/** Show the title of the node under the pointer at a readable size, at any zoom. */
 function name(node) {
     const size = LABEL_PX / node.cy().zoom();
     node.addClass("named").style({ "font-size": size, "text-margin-y": size / 3, "text-background-padding": size / 4 });

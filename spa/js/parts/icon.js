@@ -1,4 +1,4 @@
-// Icons of the vendored sheet; a picture says nothing that words beside it do not.
+// Icons of the vendored sheet; they are decorative, the text beside them says the same.
 
 import { html } from "../view.js";
 

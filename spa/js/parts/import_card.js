@@ -1,4 +1,4 @@
-// Bring memories of files into a project: looked at first, then stored, with a report.
+// Imports memories from files into a project, with a dry run and a report.
 
 import * as api from "../api.js";
 import { plural, size } from "../formatting.js";
@@ -10,7 +10,7 @@ import { Card, Check, Field, Select } from "./pieces.js";
 import { Failed, Notice } from "./states.js";
 
 const FORMATS = [
-    ["jsonl", "JSON lines, as in entries.jsonl"], ["json", "JSON export"], ["markdown", "Markdown, a file each"],
+    ["jsonl", "JSON lines, as in entries.jsonl"], ["json", "JSON export"], ["markdown", "Markdown, one file per entry"],
     ["csv", "CSV table"], ["aiMemory", "ai-memory export"], ["serverMemory", "MCP server-memory file"],
 ];
 const MOST_BYTES = 64 * 1024 * 1024;
@@ -41,7 +41,7 @@ export function ImportCard({ project }) {
         };
         tell({ ...emptyReport(), done: 0, total: 0 });
         try {
-            const report = await bringIn(project, files, { ...options, dryRun }, tell);
+            const report = await importFiles(project, files, { ...options, dryRun }, tell);
             setState({ ...report, dryRun });
         } catch (error) {
             setState({ error, kept });
@@ -53,17 +53,17 @@ export function ImportCard({ project }) {
             <${Field} label="Files"
                 hint=${files.length
                     ? `${size(total(files))} in all`
-                    : "Up to 64 MB each; memoryctl import takes more."}>
+                    : "Up to 64 MB and 50,000 rows each; for more use memoryctl import."}>
                 ${(field) => html`<input ...${field} class="form-control" type="file" multiple onChange=${choose} />`}
             </${Field}>
             <${Field} label="Format">${(field) => html`<${Select} ...${field} label=${undefined} value=${options.format}
                 options=${FORMATS} onPick=${set("format")} />`}</${Field}>
-            ${options.format === "csv" && html`<${Field} label="Column of the text" hint="Left empty: text or body.">
+            ${options.format === "csv" && html`<${Field} label="Text column" hint="Default: text or body.">
                 ${(field) => html`<input ...${field} class="form-control" value=${options.textColumn}
                     onInput=${(event) => set("textColumn")(event.target.value)} />`}</${Field}>`}
-            <${Check} label="Replace entries that are there already" value=${options.replaces}
+            <${Check} label="Replace existing entries" value=${options.replaces}
                 onChange=${set("replaces")} />
-            <${Check} label="Keep the authors that the file names" value=${options.trustSource}
+            <${Check} label="Keep the authors named in the file" value=${options.trustSource}
                 onChange=${set("trustSource")} />
             <div class="actions">
                 <button class="btn btn-quiet" disabled=${!isReady} onClick=${() => run(true)}>
@@ -74,8 +74,8 @@ export function ImportCard({ project }) {
             <div role="status">${state && (state.error
                 ? html`<${Failed} error=${state.error} />
                 ${state.kept > 0 && html`<${Notice} tone="warn" icon="exclamation-triangle">
-                    ${plural(state.kept, "entry", "entries")} had been stored by then, and stay. Import again: what is
-                    there already is left as it is.</${Notice}>`}`
+                    ${plural(state.kept, "entry was", "entries were")} stored before the error. Import again to
+                    continue: existing entries are not changed.</${Notice}>`}`
                 : html`<${ImportReport} state=${state} />`)}</div>
         </div>
     </${Card}>`;
@@ -85,8 +85,8 @@ function total(files) {
     return files.reduce((sum, file) => sum + file.size, 0);
 }
 
-/** Store what the files hold, or only try; `tell` hears how far it is. */
-async function bringIn(project, files, options, tell) {
+/** Import the files, or try it in a dry run; `tell` is called with the progress. */
+async function importFiles(project, files, options, tell) {
     let report = emptyReport();
     for (const file of files) {
         tell({ ...report, file: file.name, done: 0, total: 0 });
@@ -109,7 +109,7 @@ async function bringIn(project, files, options, tell) {
 
 async function readFile(project, file, { format, textColumn, trustSource }) {
     if (file.size > MOST_BYTES) {
-        throw new Error(`${file.name} is larger than 64 MB: use memoryctl import on the server's machine.`);
+        throw new Error(`${file.name} is larger than 64 MB: use memoryctl import on the server.`);
     }
     const columns = format === "csv" && textColumn.trim() ? { text: textColumn.trim() } : {};
     return api.admin("POST", `import/${api.pathOf(project)}`, {

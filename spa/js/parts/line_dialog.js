@@ -1,4 +1,4 @@
-// A bad line of a file: its text, corrected where it stands, or taken out.
+// Corrects or removes a bad line of a file.
 
 import * as api from "../api.js";
 import { entrySchema } from "../entries.js";
@@ -20,30 +20,30 @@ export function LineDialog({ project, line, onClose, onDone }) {
         return { ...found, schema };
     }, [project, line]);
     const [text, setText] = useState(null);
-    const [isTakenOut, setTakenOut] = useState(false);
+    const [isRemoved, setRemoved] = useState(false);
     const submit = async () => {
         const { version } = loaded.data;
-        const body = { line: Number(line), ifVersion: version, text: isTakenOut ? undefined : text };
+        const body = { line: Number(line), ifVersion: version, text: isRemoved ? undefined : text };
         await api.admin("PUT", `problems/${api.pathOf(project)}`, { body });
-        say(isTakenOut
-            ? "The line is out of the file. Its text is kept beside the store."
-            : "The line is an entry now.");
+        say(isRemoved
+            ? "Line removed. Its text is kept in .qms/kept-lines.jsonl."
+            : "Line saved as an entry.");
         onDone();
     };
-    const isReady = loaded.data !== null && (isTakenOut || (text !== null && !parseJson(text).fault));
-    return html`<${FormDialog} title=${`Line ${line} of ${project}`} isWide isDangerous=${isTakenOut} isReady=${isReady}
-        label=${isTakenOut ? "Take it out" : "Save the line"} submit=${submit} onClose=${onClose}>
+    const isReady = loaded.data !== null && (isRemoved || (text !== null && !parseJson(text).fault));
+    return html`<${FormDialog} title=${`Line ${line} of ${project}`} isWide isDangerous=${isRemoved} isReady=${isReady}
+        label=${isRemoved ? "Remove line" : "Save line"} submit=${submit} onClose=${onClose}>
         <${Loaded} from=${loaded} what="Loading the line">${(found) => html`<div class="stack-sm">
             <${Notice} tone="warn" icon="exclamation-triangle">${found.reason}</${Notice}>
-            ${!found.isWhole && html`<${Notice}>Some of it is no text, or it is too long to be shown whole.
-                What you save takes the place of all of it.</${Notice}>`}
-            ${isTakenOut
+            ${!found.isWhole && html`<${Notice}>The line is too long to show, or part of it is not text.
+                Saving replaces the whole line.</${Notice}>`}
+            ${isRemoved
                 ? html`<pre class="code-text wraps" tabindex="0" aria-label="The line">${found.text}</pre>`
                 : html`<${CodeEditor} text=${text ?? found.text} language="json" label=${`Text of line ${line}`}
                     height="20rem" faults=${faultsIn(found.schema, text ?? found.text)} onInput=${setText} />`}
-            <${Check} label="Take the line out instead" value=${isTakenOut} onChange=${setTakenOut} />
-            <p class="small text-soft mb-0">It is saved as one line, in its place. What stands there now is kept in
-                ${" "}<code>.qms/kept-lines.jsonl</code> beside the store.</p>
+            <${Check} label="Remove the line instead" value=${isRemoved} onChange=${setRemoved} />
+            <p class="small text-soft mb-0">The line is replaced in place. Its current text is kept in
+                ${" "}<code>.qms/kept-lines.jsonl</code> of the store.</p>
         </div>`}</${Loaded}>
     </${FormDialog}>`;
 }

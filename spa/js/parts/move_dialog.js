@@ -1,4 +1,4 @@
-// Bring an entry into another project, or a copy of it.
+// Moves or copies an entry to another project.
 
 import * as api from "../api.js";
 import { projectOf } from "../formatting.js";
@@ -9,7 +9,7 @@ import { FormDialog } from "./dialog.js";
 import { Check, Field, Select } from "./pieces.js";
 import { say } from "./toasts.js";
 
-/** Return the projects that an entry could go to. */
+/** Return the projects that an entry can be moved to. */
 export function placesFor(entry) {
     return projects.value.filter(({ slug, tier }) => slug !== projectOf(entry.id) && isAtLeast(tier, "writer"));
 }
@@ -21,7 +21,7 @@ export function MoveDialog({ entry, version, onClose, onMoved }) {
     const submit = async () => {
         const request = { id: entry.id, toProject, ...(!isCopy && { ifVersion: version }) };
         await api.command(projectOf(entry.id), isCopy ? "copyEntry" : "moveEntry", request);
-        say(`It is in ${toProject} now.`);
+        say(`${isCopy ? "Copied" : "Moved"} to ${toProject}.`);
         if (!isCopy) {
             onMoved();
         }
@@ -31,6 +31,6 @@ export function MoveDialog({ entry, version, onClose, onMoved }) {
         <${Field} label="To">
             ${(field) => html`<${Select} ...${field} label=${undefined} value=${toProject} onPick=${setProject}
             options=${places.map(({ slug, name }) => [slug, name])} />`}</${Field}>
-        <${Check} label="Leave this one here, and bring a copy there" value=${isCopy} onChange=${setCopy} />
+        <${Check} label="Copy instead of move" value=${isCopy} onChange=${setCopy} />
     </${FormDialog}>`;
 }

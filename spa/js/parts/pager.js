@@ -1,39 +1,49 @@
-// The way through a list that is read page by page: each page knows only the next one, the way back is remembered.
+// Pagination by cursor: a page knows only the next one, so the cursors of previous pages are remembered. The number of
+// the page is in the URL beside its cursor.
 
+import { rangeOf } from "../formatting.js";
 import { setQuery } from "../router.js";
 import { html, useEffect } from "../view.js";
 
 const LONGEST_TRAIL = 1000;
 const trail = new Map();
 
-/** Offer the pages around the one at `cursor`; `go(cursor)` opens one, and the first has none. */
-export function Pager({ cursor = "", next, go, names = ["First page", "Previous page", "Next page"] }) {
-    if (!cursor && !next) {
+/**
+ * Offer the pages before and after `cursor`; the first one has none. `go({ cursor, page })` opens a page. `shown` is
+ * the number of items on this page, `size` that of a full one, `total` that of the list if it is known.
+ */
+export function Pager({
+    cursor = "", page = "", next, go, shown, size, total, names = ["First page", "Previous page", "Next page"],
+}) {
+    if (!cursor && !next && total === undefined) {
         return null;
     }
     const [first, previous, following] = names;
-    const open = (wanted) => {
-        go(wanted);
+    const number = cursor ? Number(page) || null : 1;
+    const open = (wanted, at) => {
+        go({ cursor: wanted, page: wanted && at ? String(at) : "" });
         scrollTo({ top: 0, behavior: "instant" });
     };
     const onward = () => {
         remember(next, cursor);
-        open(next);
+        open(next, number && number + 1);
     };
     return html`<nav class="pager" aria-label="Pages of the list">
+        <span class="me-auto">${rangeOf({ number, shown, size, total })}</span>
+        ${(cursor || next) && html`
         <button class="btn btn-quiet btn-sm" disabled=${!cursor} onClick=${() => open("")}>${first}</button>
-        <button class="btn btn-quiet btn-sm ms-auto" disabled=${!trail.has(cursor)}
-            onClick=${() => open(trail.get(cursor))}>${previous}</button>
-        <button class="btn btn-quiet btn-sm" disabled=${!next} onClick=${onward}>${following}</button>
+        <button class="btn btn-quiet btn-sm" disabled=${!trail.has(cursor)}
+            onClick=${() => open(trail.get(cursor), number && number - 1)}>${previous}</button>
+        <button class="btn btn-quiet btn-sm" disabled=${!next} onClick=${onward}>${following}</button>`}
     </nav>`;
 }
 
-/** Begin again when the server does not know the page any more, as after its restart. */
+/** Go to the first page when the cursor is no longer valid, as after a restart of the server. */
 export function useFreshStart(error) {
     const isStale = error?.details?.field === "page.cursor";
     useEffect(() => {
         if (isStale) {
-            setQuery({ cursor: "" }, { replace: true });
+            setQuery({ cursor: "", page: "" }, { replace: true });
         }
     }, [isStale]);
 }

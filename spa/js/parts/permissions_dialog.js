@@ -1,4 +1,4 @@
-// Who may do what in a project: every user, the tier in its list, and what follows.
+// The permissions of a project: each user's listed tier and effective tier.
 
 import * as api from "../api.js";
 import { useLoaded } from "../loading.js";
@@ -20,15 +20,15 @@ export function PermissionsDialog({ project: { slug }, onClose, onDone }) {
         const listed = loaded.data.items.map(({ user, listed: tier }) => [user, changes[user] ?? tier ?? UNLISTED]);
         const permissions = Object.fromEntries(listed.filter(([, tier]) => tier !== UNLISTED));
         await api.admin("PUT", path, { body: { permissions, ifVersion: loaded.data.version } });
-        say(`Permissions of ${slug} are changed.`);
+        say(`Permissions of ${slug} saved.`);
         await onDone();
     };
     return html`<${FormDialog} title=${`Permissions of ${slug}`} label="Save" submit=${submit} onClose=${onClose}
         isReady=${loaded.data !== null && Object.keys(changes).length > 0}>
         <${Loaded} from=${loaded} what="Loading permissions">
             ${({ items, private: isPrivate }) => html`<div class="stack-sm">
-            ${isPrivate && html`<${Notice} icon="lock">Private: whoever is not listed cannot open it.</${Notice}>`}
-            <${Table} label="Permissions" columns=${["User", "In this project", "May act as"]}
+            ${isPrivate && html`<${Notice} icon="lock">Private: only listed users have access.</${Notice}>`}
+            <${Table} label="Permissions" columns=${["User", "Tier in this project", "Effective tier"]}
                 rows=${items.map((item) => ({ key: item.user, cells: [
                     item.user,
                     html`<${Select} isSmall label=${`Tier of ${item.user}`}

@@ -1,4 +1,4 @@
-// Small things that many pages show.
+// Small components that many pages use.
 
 import { ago, moment, words } from "../formatting.js";
 import { html, useEffect, useId, useState } from "../view.js";
@@ -46,16 +46,17 @@ export function Kind({ kind }) {
     return html`<span class="kind"><${Icon} name=${kindIcon(kind)} />${words(kind)}</span>`;
 }
 
-/** Copy a text; what became of it stands beside the button, since a dialog covers messages of the page. */
-export function CopyButton({ text, label = "Copy", isSmall = true }) {
+/** Copy a text; the result is shown beside the button, since a dialog would cover a toast. */
+export function CopyButton({ text, label = "Copy", isSmall = true, onCopied }) {
     const [outcome, setOutcome] = useState("");
     useEffect(() => setOutcome(""), [text]);
     const copy = async () => {
         try {
             await navigator.clipboard.writeText(text);
             setOutcome("Copied.");
+            onCopied?.();
         } catch {
-            setOutcome("This browser does not let the page copy: select the text and copy it yourself.");
+            setOutcome("The browser denied access to the clipboard: select the text and copy it.");
         }
     };
     return html`<span class="actions">
@@ -65,7 +66,7 @@ export function CopyButton({ text, label = "Copy", isSmall = true }) {
     </span>`;
 }
 
-/** A labelled field; `children(attributes)` draws the control, `error` stands below it. */
+/** A labelled field; `children(attributes)` renders the control, `error` is shown below it. */
 export function Field({ label, hint, error, isWide, children }) {
     const id = useId();
     const noteId = `${id}-note`;
@@ -91,15 +92,19 @@ export function Select({ label, value, options, onPick, isSmall, ...rest }) {
     </select>`;
 }
 
-export function Check({ label, value, onChange }) {
-    return html`<label class="form-check">
-        <input class="form-check-input" type="checkbox" checked=${value}
-            onChange=${(event) => onChange(event.target.checked)} />
-        <span class="form-check-label">${label}</span>
-    </label>`;
+export function Check({ label, hint, value, onChange }) {
+    const id = useId();
+    return html`<div>
+        <label class="form-check">
+            <input class="form-check-input" type="checkbox" checked=${value} aria-describedby=${hint && id}
+                onChange=${(event) => onChange(event.target.checked)} />
+            <span class="form-check-label">${label}</span>
+        </label>
+        ${hint && html`<div id=${id} class="form-text check-hint">${hint}</div>`}
+    </div>`;
 }
 
-/** A filter that is typed; it counts a moment after the last key. */
+/** A text filter; it applies shortly after the last key press. */
 export function TextFilter({ label, value = "", onPick }) {
     const [text, setText] = useState(value);
     useEffect(() => setText(value), [value]);
@@ -111,7 +116,7 @@ export function TextFilter({ label, value = "", onPick }) {
         value=${text} onInput=${(event) => setText(event.target.value)} />`;
 }
 
-/** Words as chips, one added with Enter or a comma. */
+/** A list of tags as chips; Enter or a comma adds one. */
 export function TagField({ values, onChange, label, ...attributes }) {
     const [typed, setTyped] = useState("");
     const add = () => {

@@ -1,13 +1,13 @@
-// One project at a glance: what it holds, what it allows, who is listed in it.
+// The card of a project: entries, quota, settings and permissions.
 
-import { count, size } from "../formatting.js";
+import { count, plural, size } from "../formatting.js";
 import { hrefOf } from "../router.js";
 import { isAdmin } from "../session.js";
 import { html } from "../view.js";
 import { Icon } from "./icon.js";
 import { AccessChip } from "./pieces.js";
 
-/** Show a project; `open({ does: project })` opens the dialog of what is to be done. */
+/** Show a project; `open({ edits: project })` and the like open a dialog. */
 export function ProjectCard({ project, open }) {
     const { slug, settings, isOpen } = project;
     const title = settings.name || slug;
@@ -24,7 +24,7 @@ export function ProjectCard({ project, open }) {
             <div class="actions">
                 ${project.tier && html`<${AccessChip} tier=${project.tier} />`}
                 ${settings.private && html`<span class="chip warn"><${Icon} name="lock" />private</span>`}
-                ${settings.includeShared && slug !== "shared" && html`<span class="chip">reads shared</span>`}
+                ${settings.includeShared && slug !== "shared" && html`<span class="chip">includes shared</span>`}
             </div>
             ${isAdmin.value && html`<${Figures} project=${project} />
             <div class="actions">
@@ -49,16 +49,16 @@ function Figures({ project: { store, isOpen, permissions, settings } }) {
         settings.maxEntries > 0 && `${count(settings.maxEntries)} entries`,
         settings.maxMegabytes > 0 && `${count(settings.maxMegabytes)} MB`,
     ].filter(Boolean).join(", ");
-    const unknown = isOpen ? "not loaded yet" : "closed to you";
-    const held = store ? `${count(store.entries)} entries, ${size(store.bytes)}` : unknown;
+    const unknown = isOpen ? "not loaded yet" : "no access";
+    const held = store ? `${plural(store.entries, "entry", "entries")}, ${size(store.bytes)}` : unknown;
     return html`<dl class="facts">
-        <dt>Holds</dt><dd>${held}</dd>
-        <dt>At most</dt><dd>${most || "no quota"}</dd>
+        <dt>Size</dt><dd>${held}</dd>
+        <dt>Quota</dt><dd>${most || "unlimited"}</dd>
         <dt>Secrets</dt><dd>${settings.secrets}</dd>
         <dt>Toolsets</dt><dd>${(settings.toolsets ?? []).join(", ") || "none"}</dd>
-        <dt>Listed</dt><dd>${listed.length
+        <dt>Permissions</dt><dd>${listed.length
             ? html`<div class="actions">
                 ${listed.map(([user, tier]) => html`<span class="chip" key=${user}>${user}: ${tier}</span>`)}</div>`
-            : settings.private ? "nobody" : "nobody: everyone has the tier of their own"}</dd>
+            : settings.private ? "no users" : "every user with their own tier"}</dd>
     </dl>`;
 }

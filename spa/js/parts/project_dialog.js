@@ -1,14 +1,14 @@
-// The settings of a project: made, or changed.
+// Creates a project or edits its settings.
 
 import * as api from "../api.js";
+import { TOOLSETS } from "../toolsets.js";
 import { html, useState } from "../view.js";
 import { FormDialog } from "./dialog.js";
 import { Check, Field, Select } from "./pieces.js";
 import { say } from "./toasts.js";
 
-const TOOLSETS = ["core", "lifecycle", "documents", "graph", "analytics", "system", "code", "aiMemory", "serverMemory"];
 const SECRETS = [
-    ["warn", "Warn: store it and say so"], ["redact", "Redact: store it without the secret"],
+    ["warn", "Warn: store the entry with a warning"], ["redact", "Redact: store it without the secret"],
     ["refuse", "Refuse the entry"],
 ];
 const FRESH = {
@@ -17,7 +17,7 @@ const FRESH = {
 };
 const FIELDS = Object.keys(FRESH);
 
-/** Make a project, or change the settings of `project`. */
+/** Create a project, or edit the settings of `project`. */
 export function ProjectDialog({ project, version, onClose, onDone }) {
     const before = { ...FRESH, ...project?.settings };
     const [slug, setSlug] = useState("");
@@ -32,7 +32,7 @@ export function ProjectDialog({ project, version, onClose, onDone }) {
         } else {
             await api.admin("POST", "projects", { body: { slug: slug.trim(), settings: given } });
         }
-        say(project ? `${project.slug} is changed.` : `${slug} is there. Connect a client to it.`);
+        say(project ? `${project.slug} saved.` : `${slug} created. Connect a client to it.`);
         await onDone();
     };
     return html`<${FormDialog} title=${project ? `Settings of ${project.slug}` : "New project"}
@@ -40,43 +40,47 @@ export function ProjectDialog({ project, version, onClose, onDone }) {
         isWide isReady=${Boolean(project || slug.trim())} submit=${submit} onClose=${onClose}>
         <div class="field-grid">
             ${!project && html`<${Field} label="Slug"
-                hint="In addresses and ids; it stays. Letters, digits, - and _.">${(field) => html`
+                hint="Used in URLs and ids; fixed once there are entries. Letters, digits, - and _.">${(field) => html`
                 <input ...${field} class="form-control mono" required autocomplete="off" value=${slug}
                     onInput=${(event) => setSlug(event.target.value)} />`}</${Field}>`}
             <${Field} label="Name">${(field) => html`<input ...${field} class="form-control" value=${settings.name}
                 onInput=${(event) => set({ name: event.target.value })} />`}</${Field}>
-            <${Field} label="Secrets" hint="What happens to an entry that seems to hold one.">
+            <${Field} label="Secrets" hint="What to do with an entry that seems to contain one.">
                 ${(field) => html`<${Select} ...${field} label=${undefined}
                 value=${settings.secrets} options=${SECRETS} onPick=${(secrets) => set({ secrets })} />`}</${Field}>
             <${Field} label="Description" isWide>
                 ${(field) => html`<input ...${field} class="form-control" value=${settings.description}
                 onInput=${(event) => set({ description: event.target.value })} />`}</${Field}>
-            <${Quota} label="At most entries" value=${settings.maxEntries}
+            <${Quota} label="Maximum entries" value=${settings.maxEntries}
                 onInput=${(maxEntries) => set({ maxEntries })} />
-            <${Quota} label="At most megabytes" value=${settings.maxMegabytes}
+            <${Quota} label="Maximum size (MB)" value=${settings.maxMegabytes}
                 onInput=${(maxMegabytes) => set({ maxMegabytes })} />
         </div>
-        <${Check} label="Searches also read the shared store" value=${settings.includeShared}
+        <${Check} label="Include the shared store in searches" value=${settings.includeShared}
             onChange=${(includeShared) => set({ includeShared })} />
-        <${Check} label="Private: only users who are listed in it" value=${settings.private}
+        <${Check} label="Private: only listed users have access" value=${settings.private}
             onChange=${(given) => set({ private: given })} />
-        <${Toolsets} label="Toolsets that a client may ask for" chosen=${settings.toolsets}
-            onChange=${(toolsets) => set({ toolsets })} />
-        <${Toolsets} label="Toolsets that a client gets by itself" chosen=${settings.defaultToolsets}
-            onChange=${(defaultToolsets) => set({ defaultToolsets })} />
+        <${Toolsets} label="Allowed toolsets" hint="The tools that agents of this project may ask for."
+            chosen=${settings.toolsets} onChange=${(toolsets) => set({ toolsets })} />
+        <${Toolsets} label="Default toolsets" isShort
+            hint="What an agent gets that asks for none. Fewer tools leave an agent more room for its work."
+            chosen=${settings.defaultToolsets} onChange=${(defaultToolsets) => set({ defaultToolsets })} />
     </${FormDialog}>`;
 }
 
 function Quota({ label, value, onInput }) {
-    return html`<${Field} label=${label} hint="0 is no limit.">
+    return html`<${Field} label=${label} hint="0 = unlimited.">
         ${(field) => html`<input ...${field} class="form-control" type="number" min="0" step="1"
         value=${value} onInput=${(event) => onInput(Number(event.target.value))} />`}</${Field}>`;
 }
 
-function Toolsets({ label, chosen, onChange }) {
-    const toggle = (name, isOn) => onChange(TOOLSETS.filter((one) => (one === name ? isOn : chosen.includes(one))));
-    return html`<fieldset><legend class="form-label">${label}</legend><div class="checks">
-        ${TOOLSETS.map((name) => html`<${Check} key=${name} label=${name} value=${chosen.includes(name)}
-            onChange=${(isOn) => toggle(name, isOn)} />`)}
+function Toolsets({ label, hint, isShort, chosen, onChange }) {
+    const names = Object.keys(TOOLSETS);
+    const toggle = (name, isOn) => onChange(names.filter((one) => (one === name ? isOn : chosen.includes(one))));
+    return html`<fieldset><legend class="form-label">${label}</legend>
+        <p class="form-text mt-0 mb-2">${hint}</p>
+        <div class=${isShort ? "checks" : "stack-sm"}>
+        ${names.map((name) => html`<${Check} key=${name} label=${name} hint=${isShort ? undefined : TOOLSETS[name]}
+            value=${chosen.includes(name)} onChange=${(isOn) => toggle(name, isOn)} />`)}
     </div></fieldset>`;
 }

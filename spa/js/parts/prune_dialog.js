@@ -1,4 +1,4 @@
-// Taking old backups away, with how many that are said before.
+// Deletes old backups, after a preview of how many.
 
 import * as api from "../api.js";
 import { plural } from "../formatting.js";
@@ -14,17 +14,17 @@ export function PruneDialog({ project, usual = 14, onClose, onDone }) {
         { body: { project: project || undefined, keep, dryRun } });
     const dry = useLoaded(async () => total(await ask(true)), [keep]);
     const submit = async () => {
-        say(`${plural(total(await ask(false)), "backup")} taken away.`);
+        say(`${plural(total(await ask(false)), "backup")} deleted.`);
         onDone();
     };
-    return html`<${FormDialog} title=${`Take away old backups of ${project || "all projects"}?`} label="Prune"
+    return html`<${FormDialog} title=${`Delete old backups of ${project || "all projects"}?`} label="Prune"
         isDangerous isReady=${dry.data > 0 && !dry.isLoading} submit=${submit} onClose=${onClose}>
-        <${Field} label="Keep so many" hint="Of each project, with everything that they need.">
+        <${Field} label="Backups to keep" hint="Per project; backups that these need are kept too.">
             ${(field) => html`<input ...${field} class="form-control" type="number"
             min="1" max="10000" value=${keep}
                 onInput=${(event) => setKeep(Math.max(1, Number(event.target.value)))} />`}</${Field}>
         <p class="mb-0" role="status">
-            ${dry.data === null || dry.isLoading ? "Counting…" : `${plural(dry.data, "backup")} would go.`}</p>
+            ${dry.data === null || dry.isLoading ? "Counting…" : `${plural(dry.data, "backup")} will be deleted.`}</p>
     </${FormDialog}>`;
 }
 

@@ -1,4 +1,4 @@
-// Take a project away, with its slug typed; its files are kept among the backups.
+// Removes a project after its slug was typed; its files move to the backup folder.
 
 import * as api from "../api.js";
 import { html, useState } from "../view.js";
@@ -11,13 +11,12 @@ export function RemovalDialog({ project: { slug }, version, onClose, onDone }) {
     const submit = async () => {
         const query = { confirm: typed, ifVersion: version };
         const { keptIn } = await api.admin("DELETE", `projects/${api.pathOf(slug)}`, { query });
-        say(keptIn ? `${slug} is gone. Its files are kept in ${keptIn}.` : `${slug} is gone.`);
+        say(keptIn ? `${slug} removed. Its files are kept in ${keptIn}.` : `${slug} removed.`);
         await onDone();
     };
     return html`<${FormDialog} title=${`Remove ${slug}?`} label="Remove project" isDangerous isReady=${typed === slug}
         submit=${submit} onClose=${onClose}>
-        <p class="mb-0">No client reaches it any more. Its files are not deleted: they move into the folder of
-            backups.</p>
+        <p class="mb-0">Clients lose access to it. Its files are not deleted: they move to the backup folder.</p>
         <${Field} label=${`Type ${slug} to confirm`}>${(field) => html`<input ...${field} class="form-control mono"
             autocomplete="off" value=${typed} onInput=${(event) => setTyped(event.target.value)} />`}</${Field}>
     </${FormDialog}>`;

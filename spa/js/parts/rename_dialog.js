@@ -1,4 +1,4 @@
-// Another name for a project; another slug only while no id carries the old one.
+// Renames a project; its slug can change only while it has no entries.
 
 import * as api from "../api.js";
 import { plural } from "../formatting.js";
@@ -12,7 +12,7 @@ export function RenameDialog({ project, version, onClose, onDone }) {
     const [slug, setSlug] = useState(project.slug);
     const path = `projects/${api.pathOf(project.slug)}`;
     const entries = project.store?.entries;
-    // Of a store that is being opened only the server knows; of one that is closed to whoever asks it tells nothing.
+    // While a store is loading only the server knows; without access to the project the count is not told.
     const isFixed = entries > 0 || !project.isOpen;
     const why = reasonFor(project.isOpen, entries);
     const submit = async () => {
@@ -24,12 +24,12 @@ export function RenameDialog({ project, version, onClose, onDone }) {
         if (slug.trim() !== project.slug) {
             await api.admin("POST", `${path}/rename`, { body: { to: slug.trim(), ifVersion } });
         }
-        say(`It is called ${name.trim() || slug.trim()} now.`);
+        say(`Renamed to ${name.trim() || slug.trim()}.`);
         await onDone();
     };
     return html`<${FormDialog} title=${`Rename ${project.slug}`} label="Rename" submit=${submit} onClose=${onClose}
         isReady=${slug.trim() !== ""}>
-        <${Field} label="Name" hint="What people see. It means nothing to agents.">${(field) => html`<input ...${field}
+        <${Field} label="Name" hint="Display name; agents do not use it.">${(field) => html`<input ...${field}
             class="form-control" value=${name} onInput=${(event) => setName(event.target.value)} />`}</${Field}>
         <${Field} label="Slug" hint=${why}>
             ${(field) => html`<input ...${field} class="form-control mono" autocomplete="off"
@@ -39,11 +39,11 @@ export function RenameDialog({ project, version, onClose, onDone }) {
 
 function reasonFor(isOpen, entries) {
     if (!isOpen) {
-        return "It can be changed as long as the project has no entries. Whether it has any is told only to those "
-            + "whom its permissions list: list yourself first.";
+        return "It can be changed only while the project has no entries. You have no access to see that: add yourself "
+            + "to its permissions first.";
     }
     return entries > 0
-        ? `It stays: ${plural(entries, "id")} of entries, links to them and agents carry it. Move the entries to a new
-            project if it must be another one.`
-        : "It can be changed as long as the project has no entries.";
+        ? `Cannot be changed: it is part of ${plural(entries, "entry id")}. To change it, move the entries to a new
+            project.`
+        : "It can be changed only while the project has no entries.";
 }

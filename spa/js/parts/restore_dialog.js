@@ -1,4 +1,4 @@
-// Going back to a backup or to a moment, with what that changes shown before.
+// Restores a project to a backup or a point in time, after a preview of the changes.
 
 import * as api from "../api.js";
 import { fromLocalInput, moment, plural, toLocalInput } from "../formatting.js";
@@ -11,23 +11,23 @@ import { Field, Select } from "./pieces.js";
 import { Loaded, Notice } from "./states.js";
 import { say } from "./toasts.js";
 
-/** Bring a project back to one of its backups. */
+/** Restore a project to one of its backups. */
 export function RestoreDialog({ backup: { project, id }, onClose, onDone }) {
-    return html`<${Restore} title=${`Bring ${project} back to ${id}?`} project=${project} target=${{ id }}
+    return html`<${Restore} title=${`Restore ${project} to ${id}?`} project=${project} target=${{ id }}
         onClose=${onClose} onDone=${onDone} />`;
 }
 
-/** Bring a project back to any moment that its backups reach. */
+/** Restore a project to any point in time that its backups cover. */
 export function MomentDialog({ projects, project: given, onClose, onDone }) {
     const [project, setProject] = useState(given || projects[0]?.slug);
     const [at, setAt] = useState(() => toLocalInput(new Date().toISOString()));
     const target = { at: fromLocalInput(at) };
-    return html`<${Restore} title="Restore to a moment" project=${project} target=${target} onClose=${onClose}
+    return html`<${Restore} title="Restore to a point in time" project=${project} target=${target} onClose=${onClose}
         onDone=${onDone}>
         <div class="field-grid">
             <${Field} label="Project">${(field) => html`<${Select} ...${field} label=${undefined} value=${project}
                 options=${projects.map(({ slug, name }) => [slug, name])} onPick=${setProject} />`}</${Field}>
-            <${Field} label="As it was at">
+            <${Field} label="Time">
                 ${(field) => html`<input ...${field} class="form-control" type="datetime-local"
                 step="1" required value=${at} onInput=${(event) => setAt(event.target.value)} />`}</${Field}>
         </div>
@@ -40,7 +40,7 @@ function Restore({ title, project, target, onClose, onDone, children }) {
     const dry = useLoaded(() => (isComplete ? ask({ dryRun: true }) : null), [project, target.id, target.at]);
     const submit = async () => {
         const { keptAs } = await ask({ ifVersion: dry.data.version });
-        say(`${project} is as it was then.${keptAs ? ` What was there is kept as ${keptAs}.` : ""}`);
+        say(`${project} restored.${keptAs ? ` The previous state is backup ${keptAs}.` : ""}`);
         onDone();
     };
     return html`<${FormDialog} title=${title} label="Restore" isDangerous isWide submit=${submit} onClose=${onClose}
@@ -60,24 +60,24 @@ function Outcome({ found, at }) {
     const of = (test) => samples.filter(test);
     return html`<div class="stack-sm">
         ${!exact && html`<${Notice} tone="warn" icon="exclamation-triangle">
-            Not every write up to then is known: it is as near as the backups
-            reach${at ? ` to ${moment(at)}` : ""}.</${Notice}>`}
-        ${changesIn(found) === 0 && html`<p class="mb-0">Nothing would change.</p>`}
-        <${Changes} number=${added} verbs=${["comes back", "come back"]}
+            Some writes before${at ? ` ${moment(at)}` : " that time"} are unknown: this is the nearest earlier state.
+        </${Notice}>`}
+        ${changesIn(found) === 0 && html`<p class="mb-0">No changes.</p>`}
+        <${Changes} number=${added} what="will be restored"
             samples=${of(({ before }) => before === null)} />
-        <${Changes} number=${changed} verbs=${["becomes what it was", "become what they were"]}
+        <${Changes} number=${changed} what="will be reverted"
             samples=${of(({ before, after }) => before && after)} />
-        <${Changes} number=${removed} verbs=${["leaves, as it was not there yet", "leave, as they were not there yet"]}
+        <${Changes} number=${removed} what="will be removed (did not exist yet)"
             samples=${of(({ after }) => after === null)} />
         ${unreadable > 0 && html`<${Notice} tone="warn">
-            ${plural(unreadable, "line")} of the backup cannot be read and stays there.</${Notice}>`}
-        <p class="small text-soft mb-0">What is there now is kept as a backup of its own first.</p>
+            ${plural(unreadable, "unreadable line stays", "unreadable lines stay")} in the backup only.</${Notice}>`}
+        <p class="small text-soft mb-0">The current state is backed up first.</p>
     </div>`;
 }
 
-function Changes({ number, verbs: [one, many], samples }) {
-    return number > 0 && html`<section aria-label=${one}>
-        <strong>${plural(number, "entry", "entries")}</strong> ${number === 1 ? one : many}.
+function Changes({ number, what, samples }) {
+    return number > 0 && html`<section aria-label=${what}>
+        <strong>${plural(number, "entry", "entries")}</strong> ${what}.
         ${samples.map(({ id, before, after }) => html`<details key=${id}>
             <summary>${(after ?? before).title} <code class="text-soft">${id}</code></summary>
             <${Diff} label=${`Changes of ${id}`} lines=${diffLines(textOf(before), textOf(after))} />

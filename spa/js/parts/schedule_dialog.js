@@ -1,4 +1,4 @@
-// When backups are made by the clock, which, and how many are kept.
+// Edits the backup schedule: cron expression, mode and retention.
 
 import * as api from "../api.js";
 import { CADENCES } from "../cadence.js";
@@ -21,21 +21,21 @@ export function ScheduleDialog({ schedule, version, onClose, onDone }) {
     };
     const submit = async () => {
         await api.admin("PUT", "backups/schedule", { body: { ...wanted, ifVersion: version } });
-        say("The schedule is changed.");
+        say("Schedule saved.");
         onDone();
     };
     const text = (name, label, hint) => html`<${Field} label=${label} hint=${hint}>${(field) => html`<input ...${field}
         class="form-control mono" value=${wanted[name]}
             onInput=${(event) => set({ [name]: event.target.value })} />`}</${Field}>`;
-    return html`<${FormDialog} title="Schedule of backups" label="Save" submit=${submit} onClose=${onClose}>
+    return html`<${FormDialog} title="Backup schedule" label="Save" submit=${submit} onClose=${onClose}>
         <${Field} label="When">${(field) => html`<${Select} ...${field} label=${undefined}
-            value=${isOther ? OTHER : wanted.cadence} options=${[...CADENCES, [OTHER, "Another cron expression"]]}
+            value=${isOther ? OTHER : wanted.cadence} options=${[...CADENCES, [OTHER, "Custom cron expression"]]}
             onPick=${pick} />`}</${Field}>
         ${isOther && text("cadence", "Cron expression", "Minute, hour, day of month, month, day of week.")}
         ${text("timeZone", "Time zone", "local, or a name such as Europe/Berlin.")}
-        <${Field} label="What">${(field) => html`<${Select} ...${field} label=${undefined} value=${wanted.mode}
+        <${Field} label="Mode">${(field) => html`<${Select} ...${field} label=${undefined} value=${wanted.mode}
             options=${MODES} onPick=${(mode) => set({ mode })} />`}</${Field}>
-        <${Field} label="Keep so many" hint="Of each project, with everything that they need.">${(field) => html`
+        <${Field} label="Backups to keep" hint="Per project; backups that these need are kept too.">${(field) => html`
             <input ...${field} class="form-control" type="number" min="1" max="10000" value=${wanted.keep}
                 onInput=${(event) => set({ keep: Number(event.target.value) })} />`}</${Field}>
     </${FormDialog}>`;

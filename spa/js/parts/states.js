@@ -1,4 +1,4 @@
-// What stands in the place of data: that it comes, that there is none, that it was refused.
+// The states of a page without data: loading, empty, failed.
 
 import { html } from "../view.js";
 import { Icon } from "./icon.js";
@@ -22,7 +22,7 @@ export function Failed({ error, retry }) {
         <${Icon} name="exclamation-triangle" />
         <strong>${headline(error)}</strong>
         <p>${error.message}</p>
-        ${retry && html`<button class="btn btn-quiet" onClick=${retry}>Try again</button>`}
+        ${retry && html`<button class="btn btn-quiet" onClick=${retry}>Retry</button>`}
     </div>`;
 }
 
@@ -34,15 +34,15 @@ export function Notice({ tone = "info", icon = "info-circle", children }) {
 
 function headline(error) {
     switch (error.code) {
-        case "unreachable": return "No answer";
-        case "notAllowed": return "Not for your tier";
-        case "notFound": return "Not there";
-        case "rateLimited": return "Too many requests for the moment";
-        default: return "That did not work";
+        case "unreachable": return "Server unreachable";
+        case "notAllowed": return "Access denied";
+        case "notFound": return "Not found";
+        case "rateLimited": return "Too many requests";
+        default: return "Something went wrong";
     }
 }
 
-/** Draw `children(data)` once there is data, and the state it is in before. */
+/** Render `children(data)` when the data is loaded, else the loading or error state. */
 export function Loaded({ from, what, children }) {
     if (from.error) {
         return html`<${Failed} error=${from.error} retry=${from.reload} />`;

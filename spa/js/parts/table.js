@@ -1,10 +1,10 @@
-// A table that scrolls where it is wide; on a telephone each row is a card with the names of its fields.
+// A table that scrolls horizontally; on a phone each row is a card with the names of its fields.
 
 import { html } from "../view.js";
 
 /**
- * Draw `rows`, `[{ key, cells }]`, below `columns`: names, or `{ name, look, isHidden, title }`, where `look` is the
- * class of its cells, a hidden name is there for screen readers, and a title is drawn in the place of the name.
+ * Render `rows`, `[{ key, cells }]`, below `columns`: names, or `{ name, look, isHidden, title }`. `look` is the class
+ * of its cells, a hidden name is for screen readers only, and a title is shown instead of the name.
  */
 export function Table({ label, columns, rows, isDense, isTall }) {
     const heads = columns.map((column) => (typeof column === "string" ? { name: column } : column));

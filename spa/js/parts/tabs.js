@@ -1,10 +1,10 @@
-// Tabs: one of them is in reach of Tab, the arrow keys lead to the others.
+// Tabs: the Tab key reaches the selected one, the arrow keys the others.
 
 import { html } from "../view.js";
 
 const STEPS = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
 
-/** Show `tabs`, `[[name, title]]`, above what belongs to the one that is chosen. */
+/** Show `tabs`, `[[name, title]]`. */
 export function Tabs({ label, tabs, chosen, onPick, isFirst }) {
     const move = (event) => {
         const at = tabs.findIndex(([name]) => name === chosen) + (STEPS[event.key] ?? 0);

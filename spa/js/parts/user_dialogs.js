@@ -1,4 +1,4 @@
-// A user's name and tier, and the tiers of one user in the projects.
+// Dialogs of a user: name and tier, and the tiers in projects.
 
 import * as api from "../api.js";
 import { useLoaded } from "../loading.js";
@@ -11,7 +11,7 @@ import { say } from "./toasts.js";
 
 const UNLISTED = "";
 
-/** Make a user, or give `user` another tier. */
+/** Create a user, or change the tier of `user`. */
 export function UserDialog({ user, version, onClose, onDone }) {
     const [name, setName] = useState(user?.name ?? "");
     const [tier, setTier] = useState(user?.tier ?? "writer");
@@ -22,24 +22,24 @@ export function UserDialog({ user, version, onClose, onDone }) {
         } else {
             await api.admin("POST", "users", { body: { user: name.trim(), tier } });
         }
-        say(user ? `${name} is ${tier} now.` : `${name} is there. A key lets them in.`);
+        say(user ? `${name} is now ${tier}.` : `${name} created. Create a key for this user next.`);
         onDone();
     };
     return html`<${FormDialog} title=${user ? `Tier of ${user.name}` : "New user"}
         label=${user ? "Change tier" : "Create user"}
         isReady=${name.trim() !== ""} submit=${submit} onClose=${onClose}>
-        ${!user && html`<${Field} label="Name">
+        ${!user && html`<${Field} label="Name" hint="a to z, 0 to 9, and . _ @ - after the first character.">
             ${(field) => html`<input ...${field} class="form-control" autocomplete="off" required
             value=${name} onInput=${(event) => setName(event.target.value)} />`}</${Field}>`}
         <${Field} label="Tier"
-            hint=${`Can ${MEANINGS[tier]}. It holds in every project that is not private.`}>
+            hint=${`Can ${MEANINGS[tier]}. Applies to every project that is not private.`}>
             ${(field) => html`<${Select} ...${field} label=${undefined} value=${tier} onPick=${setTier}
                 options=${TIERS.map((one) => [one, one])} />`}
         </${Field}>
     </${FormDialog}>`;
 }
 
-/** Say in which projects a user has another tier than everywhere else. */
+/** Set the tiers of a user in projects that differ from its own tier. */
 export function ListingDialog({ user, onClose, onDone }) {
     const projects = useLoaded(async () => (await api.admin("GET", "projects")).items, []);
     const [listed, setListed] = useState({ ...user.permissions });
@@ -49,7 +49,7 @@ export function ListingDialog({ user, onClose, onDone }) {
                 await relist(slug, user.name, listed[slug]);
             }
         }
-        say(`The projects of ${user.name} are changed.`);
+        say(`Projects of ${user.name} saved.`);
         onDone();
     };
     return html`<${FormDialog} title=${`Projects of ${user.name}`} label="Save" submit=${submit} onClose=${onClose}
@@ -57,7 +57,7 @@ export function ListingDialog({ user, onClose, onDone }) {
         <${Loaded} from=${projects} what="Loading projects">
             ${(items) => html`<div class="field-grid">${items.map(({ slug, settings }) => html`
             <${Field} key=${slug} label=${settings.name || slug}
-                hint=${settings.private ? "Private: only who is listed." : undefined}>${(field) => html`
+                hint=${settings.private ? "Private: only listed users have access." : undefined}>${(field) => html`
                 <${Select} ...${field} label=${undefined} value=${listed[slug] ?? UNLISTED}
                     onPick=${(tier) => setListed({ ...listed, [slug]: tier })}
                     options=${[[UNLISTED, unlistedIn(settings, user)], ...TIERS.map((one) => [one, one])]} />`}
@@ -70,7 +70,7 @@ function unlistedIn(settings, user) {
     return `not listed: ${settings.private ? "none" : user.tier}`;
 }
 
-/** Change one line of a project's list, which is read and written as a whole. */
+/** Change one permission of a project, whose list is read and written as a whole. */
 async function relist(project, user, tier) {
     const path = `permissions/${api.pathOf(project)}`;
     const { items, version } = await api.admin("GET", path);

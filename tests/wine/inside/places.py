@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
+from qms.app.build import open_root
 from qms.config.paths import path_flaw, resolve_inside, resolved
-from qms.domain.errors import ConflictError
-from qms.fsio.disk import Disk
-from qms.fsio.lock import is_held, read_owner
-from qms.runtime.build import open_root
-from qms.runtime.root import LOCK_PLACE, claim_root
+from qms.config.root import LOCK_PLACE, claim_root
+from qms.disk.disk import Disk
+from qms.disk.root_lock import is_held, read_owner
+from qms.memory.errors import ConflictError
 
 SHARE = os.environ.get("QMS_TEST_SHARE", "")
 

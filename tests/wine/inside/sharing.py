@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from qms.fsio.disk import Disk, is_sharing_violation
+from qms.disk.disk import Disk, is_sharing_violation
 from qms.store.options import FoldOutcome
 from tests.support.boxes import StoreBox, entry, statement
 
@@ -21,14 +21,14 @@ class ImpatientReader(Disk):
     """A disk on which somebody reads a file, and closes it when it was to be replaced twice."""
 
     def __init__(self) -> None:
-        self.reader = -1
+        self.held = -1
         self.attempts = 0
 
     def rename(self, source: Path, target: Path) -> None:
         if target.name == "entries.jsonl":
             self.attempts += 1
             if self.attempts == 3:
-                os.close(self.reader)
+                os.close(self.held)
         super().rename(source, target)
 
 
@@ -58,7 +58,7 @@ def test_a_reader_that_goes_away_is_waited_out(tmp_path: Path) -> None:
     box.put(entry("a"))
     box.fold()
     box.put(statement("a", "changed"))
-    disk.reader, disk.attempts = os.open(box.path, os.O_RDONLY | os.O_BINARY), 0
+    disk.held, disk.attempts = os.open(box.path, os.O_RDONLY | os.O_BINARY), 0
 
     assert box.store.fold() is FoldOutcome.FOLDED
     assert disk.attempts == 3

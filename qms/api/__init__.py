@@ -1,1 +1,0 @@
-"""HTTP in and out; no decisions."""

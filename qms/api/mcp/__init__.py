@@ -1,1 +1,0 @@
-"""MCP in and out, on the official SDK; no decisions."""

@@ -1,0 +1,1 @@
+"""Composition root: builds the server, starts it, runs its jobs and stops it."""

@@ -1,0 +1,1 @@
+"""Keys, their owners and their rate limits."""

@@ -1,0 +1,1 @@
+"""MCP over standard input and output, forwarded to a server over HTTP."""

@@ -1,1 +1,0 @@
-"""Entry lines, their canonical form, and the JSON Schema of the types."""

@@ -1,0 +1,1 @@
+"""Commands: the table row, the gate, the call, requests and answers."""

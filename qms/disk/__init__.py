@@ -1,0 +1,1 @@
+"""File operations: open, write, sync, lock; append-only logs; the folder watcher."""

@@ -1,1 +1,0 @@
-"""What a memory is: types, rules, arithmetic; no input or output."""

@@ -1,0 +1,1 @@
+"""Drop-in toolsets: the tools of other memory servers, for their clients."""

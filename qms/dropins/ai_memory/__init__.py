@@ -1,0 +1,1 @@
+"""Toolset `aiMemory`: the tools of ai-memory."""

@@ -1,0 +1,1 @@
+"""Toolset `serverMemory`: the nine tools of the MCP memory server."""

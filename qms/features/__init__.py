@@ -1,0 +1,1 @@
+"""What the server can do, one folder a capability."""

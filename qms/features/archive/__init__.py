@@ -1,0 +1,1 @@
+"""The archive: list, restore and purge removed entries; forget many at once, and undo that."""

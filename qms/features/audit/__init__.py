@@ -1,0 +1,1 @@
+"""Audit log, server log and metrics of the last hour, for administrators."""

@@ -1,0 +1,1 @@
+"""Backups, restore, history and erasure."""

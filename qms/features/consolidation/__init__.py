@@ -1,0 +1,1 @@
+"""Consolidation: find duplicates, and merge several entries into one."""

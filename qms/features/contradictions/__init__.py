@@ -1,0 +1,1 @@
+"""Contradictions: list them, and resolve one."""

@@ -1,0 +1,1 @@
+"""Health, capabilities, schema and help of the server."""

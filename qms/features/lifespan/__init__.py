@@ -1,0 +1,1 @@
+"""Retention of entries: promotion and expiry."""

@@ -1,0 +1,1 @@
+"""Relations of entries: link, unlink, list, and walk the graph."""

@@ -1,0 +1,1 @@
+"""Lists of entries: by filter, curated, for a cold start; statistics and completions."""

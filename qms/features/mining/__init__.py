@@ -1,0 +1,1 @@
+"""Mining: entries from exported conversations, one module for each format."""

@@ -1,0 +1,1 @@
+"""Projects and the text of the configuration."""

@@ -1,0 +1,1 @@
+"""Search and recall, and the effects of use on entries."""

@@ -1,0 +1,1 @@
+"""Maintenance of store files: reload, held deletions, problems, conflicts, bad lines."""

@@ -1,0 +1,1 @@
+"""Synchronisation of two sides of a project."""

@@ -1,0 +1,1 @@
+"""Transfer of entries: move, copy, import and export."""

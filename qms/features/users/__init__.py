@@ -1,0 +1,1 @@
+"""Users, their keys and their permissions."""

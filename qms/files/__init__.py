@@ -1,1 +1,0 @@
-"""The formats on disk, and watching them."""

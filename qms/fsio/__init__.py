@@ -1,1 +1,0 @@
-"""Every open, write, sync, replace and lock: the one place where faults are injected."""

@@ -1,1 +1,0 @@
-"""MCP over standard input and output, carried to a server over HTTP."""

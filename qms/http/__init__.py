@@ -1,0 +1,1 @@
+"""The HTTP API, sessions and the files of the admin page."""

@@ -1,0 +1,1 @@
+"""The claim index, for contradictions found by rules."""

@@ -1,0 +1,1 @@
+"""Columns: numpy arrays for filters and conversations."""

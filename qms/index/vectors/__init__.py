@@ -1,0 +1,1 @@
+"""The vector index: encoded vectors, scans over them, and their file."""

@@ -1,0 +1,172 @@
+"""Snippets: the part of a text that matches a query best, about one line, its words marked."""
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from itertools import islice
+from typing import NamedTuple
+
+from qms.index.words.query_plan import KeywordQuery
+from qms.text.terms import fold, language_of, stems, words
+
+SNIPPET_CHARACTERS = 160
+MARK = "**"
+
+_SCANNED_CHARACTERS = 20_000
+_LANGUAGE_CHARACTERS = 600
+_MAX_MATCHES = 500
+_KEPT_LANGUAGES = 1024
+"""How many beginnings of texts keep their language: 0.6 MB."""
+
+_KEPT_WORDS = 4096
+"""How many words keep their stems: hits of one query have the same words."""
+
+_SMALL_WORD_WORTH = 0.1
+_LEAD_CHARACTERS = 40
+_SPACES = re.compile(r"\s+")
+_BORDER = re.compile(r"\s")
+
+
+class _Match(NamedTuple):
+    start: int
+    end: int
+    word: str
+    worth: float
+
+
+def snippet(query: KeywordQuery, text: str) -> str:
+    """Return about 160 characters around the best match, cut at word borders; `**` marks words.
+
+    Small words such as `the` help to choose the place and are not marked, unless the query has
+    no others. Without a match it is the beginning of the text.
+    """
+    scanned = text[:_SCANNED_CHARACTERS]
+    matches = list(_matches(query, scanned))
+    start, end = _window(matches, scanned)
+    shown = [m for m in matches if m.worth == 1.0 and start <= m.start and m.end <= end]
+    return _render(text, start, end, shown)
+
+
+def _matches(query: KeywordQuery, text: str) -> Iterator[_Match]:
+    if not query.small and not query.content:
+        return
+    asked = _asked(query.small, query.content, _language(text[:_LANGUAGE_CHARACTERS]))
+    # Lower case keeps the places of an ASCII text; a pattern that ignores case takes twice as long.
+    is_ascii = text.isascii()
+    looked_at, pattern = (text.lower(), asked.pattern) if is_ascii else (text, asked.accented)
+    for found in islice(pattern.finditer(looked_at), _MAX_MATCHES):
+        for at, length, stem in _stems_in(found.group(), asked.words, asked.language):
+            meant = asked.by_stem.get(stem)
+            if meant is not None:
+                start = found.start() + at
+                yield _Match(start, start + length, *meant)
+
+
+@lru_cache(maxsize=_KEPT_LANGUAGES)
+def _language(beginning: str) -> str:
+    return language_of(words(beginning))
+
+
+class _Asked(NamedTuple):
+    """The words of a query in one language: what to look for, and what a match is worth."""
+
+    words: tuple[str, ...]
+    language: str
+    by_stem: dict[str, tuple[str, float]]
+    pattern: re.Pattern[str]
+    accented: re.Pattern[str]
+
+
+@lru_cache(maxsize=64)
+def _asked(small: tuple[str, ...], content: tuple[str, ...], language: str) -> _Asked:
+    worths = dict.fromkeys(small, _SMALL_WORD_WORTH) | dict.fromkeys(content, 1.0)
+    asked, stemmed = tuple(worths), tuple(stems(list(worths), language))
+    return _Asked(
+        asked,
+        language,
+        dict(zip(stemmed, worths.items(), strict=True)),
+        _candidates(asked, stemmed, True),
+        _candidates(asked, stemmed, False),
+    )
+
+
+def _candidates(
+    asked: tuple[str, ...], stemmed: tuple[str, ...], is_ascii: bool
+) -> re.Pattern[str]:
+    # Only words with the prefix of a query word are checked, and words with letters beyond ASCII,
+    # which may have accents; the stem then decides.
+    beginnings = {_common_beginning(word, stem) for word, stem in zip(asked, stemmed, strict=True)}
+    alternatives = "|".join(sorted(map(re.escape, beginnings), key=len, reverse=True))
+    beginning = rf"(?<![^\W_])(?:{alternatives})[^\W_]*"
+    accented = r"(?<![^\W_])[A-Za-z0-9]*+[^\W_\x00-\x7f][^\W_]*+"
+    return (
+        re.compile(beginning) if is_ascii else re.compile(f"{beginning}|{accented}", re.IGNORECASE)
+    )
+
+
+def _common_beginning(word: str, stem: str) -> str:
+    length = 0
+    while length < min(len(word), len(stem)) and word[length] == stem[length]:
+        length += 1
+    return word[: max(1, length)]
+
+
+@lru_cache(maxsize=_KEPT_WORDS)
+def _stems_in(text: str, asked: tuple[str, ...], language: str) -> tuple[tuple[int, int, str], ...]:
+    """Return place, length and stem of each word that may be meant in a candidate."""
+    found = tuple(_words_in(text, asked))
+    stemmed = stems([word for _, _, word in found], language)
+    return tuple((at, length, stem) for (at, length, _), stem in zip(found, stemmed, strict=True))
+
+
+def _words_in(text: str, asked: tuple[str, ...]) -> Iterator[tuple[int, int, str]]:
+    pieces = words(text)
+    if len(pieces) == 1:
+        yield 0, len(text), pieces[0]
+        return
+    folded = fold(text)
+    if len(folded) != len(text):
+        return
+    for word in asked:
+        at = folded.find(word)
+        while at >= 0:
+            yield at, len(word), word
+            at = folded.find(word, at + len(word))
+
+
+def _window(matches: list[_Match], text: str) -> tuple[int, int]:
+    best, best_worth = 0, 0.0
+    most = sum({match.word: match.worth for match in matches}.values())
+    for at, first in enumerate(matches):
+        if best_worth >= most:
+            break
+        last = first.start + SNIPPET_CHARACTERS - _LEAD_CHARACTERS
+        near = matches[at : at + SNIPPET_CHARACTERS]
+        worth = sum({match.word: match.worth for match in near if match.end <= last}.values())
+        if worth > best_worth:
+            best, best_worth = max(0, first.start - _LEAD_CHARACTERS), worth
+    start = _word_border(text, best) if best else 0
+    end = start + SNIPPET_CHARACTERS
+    if end >= len(text):
+        return start, len(text)
+    cut = end - 1
+    while cut > start and not text[cut].isspace():
+        cut -= 1
+    return start, cut if cut > start else end
+
+
+def _word_border(text: str, at: int) -> int:
+    found = _BORDER.search(text, at, at + _LEAD_CHARACTERS)
+    return found.end() if found else at
+
+
+def _render(text: str, start: int, end: int, matches: list[_Match]) -> str:
+    pieces, at = [], start
+    for match in sorted(matches, key=lambda match: (match.start, -match.end)):
+        if match.start < at:
+            continue
+        pieces += [text[at : match.start], MARK, text[match.start : match.end], MARK]
+        at = match.end
+    pieces.append(text[at:end])
+    shown = _SPACES.sub(" ", "".join(pieces)).strip()
+    return f"{'… ' if start else ''}{shown}{' …' if end < len(text) else ''}"

@@ -1,1 +1,0 @@
-"""Models: which one is in use, and what it makes of a text."""

@@ -1,1 +1,0 @@
-"""Turning input into prepared changes."""

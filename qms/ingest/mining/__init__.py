@@ -1,1 +1,0 @@
-"""Mining: exported conversations in, entries worth keeping out."""

@@ -1,0 +1,1 @@
+"""MCP over HTTP, built on the official SDK."""

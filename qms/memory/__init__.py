@@ -1,0 +1,1 @@
+"""Entries: types, rules, limits, rights, errors, and the JSON line that stores an entry."""

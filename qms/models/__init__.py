@@ -1,0 +1,1 @@
+"""Embedding, reranking, summarizing and chat models."""

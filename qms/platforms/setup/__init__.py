@@ -1,0 +1,1 @@
+"""Steps of the Windows setup program."""

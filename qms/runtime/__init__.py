@@ -1,1 +1,0 @@
-"""Wiring, watching and timed jobs."""

@@ -1,0 +1,1 @@
+"""Locked worker processes for work on bytes and code that nobody can vouch for."""

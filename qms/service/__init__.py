@@ -1,1 +1,0 @@
-"""The command table and one module per command family."""

@@ -1,1 +1,0 @@
-"""The administration of the server: users, keys, permissions, projects, settings, records."""

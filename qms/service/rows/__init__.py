@@ -1,1 +1,0 @@
-"""The rows of the command table, a module a toolset."""

@@ -1,0 +1,1 @@
+"""Text of memories: terms, names, dates, secrets, flags."""

@@ -1,1 +1,0 @@
-"""Changes that time asks for: planned here, applied by others."""

@@ -1,1 +1,0 @@
-"""Tests of MCP over standard input and output."""
