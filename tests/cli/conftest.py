@@ -15,6 +15,7 @@ from qms.config.configuration import Configuration
 from qms.disk.disk import Disk
 from tests.support.environment import Environment, standard_input
 from tests.support.running import RunningServer
+from tests.support.waiting import eventually
 
 VARIABLES = ("QMS_URL", "QMS_KEY", "QMS_ROOT", "VISUAL", "EDITOR", "NO_COLOR", "QMS_DEBUG")
 
@@ -66,9 +67,10 @@ class Terminal:
         return self.ok("remember", text, *words, typed=typed).line
 
     def start(self) -> RunningServer:
-        """Start a server on the root."""
-        self.server = RunningServer(self.root, self.key)
-        return self.server
+        """Start a server on the root and wait until every store and the model are loaded."""
+        server = self.server = RunningServer(self.root, self.key)
+        eventually(lambda: server.status() != "Loading")
+        return server
 
     def stop(self) -> None:
         """Stop the server, if there is one."""

@@ -2,6 +2,7 @@
 
 import asyncio
 import http.client
+import json
 import socket
 import threading
 from contextlib import ExitStack
@@ -59,6 +60,15 @@ class RunningServer:
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
         try:
             return call_on(connection, self.key, project, command, request)
+        finally:
+            connection.close()
+
+    def status(self) -> str:
+        """Return the status that everybody may ask for."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        try:
+            connection.request("GET", "/health")
+            return str(json.loads(connection.getresponse().read())["status"])
         finally:
             connection.close()
 
