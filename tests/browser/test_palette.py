@@ -16,6 +16,10 @@ def chosen(person: Person) -> Locator:
 
 def call_up(person: Person, text: str) -> None:
     person.page.keyboard.press("Control+k")
+    type_into(person, text)
+
+
+def type_into(person: Person, text: str) -> None:
     expect(person.dialog().get_by_role("combobox")).to_be_focused()
     person.page.keyboard.type(text)
 
@@ -81,7 +85,7 @@ def test_it_offers_nothing_that_the_tier_does_not_allow(people: People) -> None:
     reader = people.signed_in("reader")
 
     reader.press("Go to or run")
-    reader.page.keyboard.type("new")
+    type_into(reader, "new")
 
     reader.reads("Nothing found.")
     reader.page.keyboard.press("Escape")
