@@ -16,7 +16,7 @@ from qms.commands.command import Command
 from qms.commands.requests import Conditions, in_known_forms
 from qms.memory.bodies import MAIN_FIELDS, Kind
 from qms.memory.entry import FIELD_ORDER
-from qms.memory.errors import InvalidInputError
+from qms.memory.errors import InvalidInputError, invalid
 from qms.memory.field_types import Form, Forms, forms_of
 from qms.memory.forms import ID_FIELDS
 from qms.memory.limits import Limits
@@ -120,9 +120,7 @@ def _correct_entry(entry: dict[str, Any], steps: list[str]) -> None:
         case ["kind"]:
             entry["kind"] = _kind_for(entry)
         case ["body", *_]:
-            text = _some_text(entry)
-            if text is not None:
-                entry["body"] = text
+            entry["body"] = _some_text(entry)
         case [name, *_]:
             entry.pop(name, None)
 
@@ -136,8 +134,12 @@ def _kind_for(entry: dict[str, Any]) -> str:
     return near[0] if near else next(by_field, Kind.NOTE).value
 
 
-def _some_text(entry: dict[str, Any]) -> str | None:
-    """Return the first text of the body or, without one, of a key that no entry has."""
+def _some_text(entry: dict[str, Any]) -> str:
+    """Return the first text of the body or, without one, of a key that no entry has.
+
+    Raises:
+        InvalidInputError: there is none.
+    """
     body = entry.get("body")
     values = body if isinstance(body, dict) else entry
     texts = (
@@ -145,7 +147,10 @@ def _some_text(entry: dict[str, Any]) -> str | None:
         for key, value in values.items()
         if isinstance(value, str) and value.strip() and (values is body or key not in FIELD_ORDER)
     )
-    return next(texts, None)
+    text = next(texts, None)
+    if text is None:
+        raise invalid("body", "is required")
+    return text
 
 
 def _is_short(sent: dict[str, Any]) -> bool:

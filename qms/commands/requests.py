@@ -67,12 +67,12 @@ def read_sent(
     Raises:
         InvalidInputError: as `read_request` does, or for an empty condition of a removal.
     """
-    given, remarks = in_known_forms(sent, wanted, limits)
+    given, remarks = in_known_forms(sent, wanted, limits, is_text=is_text)
     return read_request(given, wanted, limits, is_text=is_text), remarks
 
 
 def in_known_forms(
-    sent: dict[str, Any], wanted: type[Request], limits: Limits
+    sent: dict[str, Any], wanted: type[Request], limits: Limits, *, is_text: bool = False
 ) -> tuple[dict[str, Any], list[str]]:
     """Return what was sent in the forms of its type without empty fields, and remarks on both.
 
@@ -81,7 +81,7 @@ def in_known_forms(
     """
     check_lists(sent, wanted, limits)
     is_removal = issubclass(wanted, Conditions)
-    understood = Remarks()
+    understood = Remarks(is_text=is_text)
     # A removal guesses no names: a condition that is read wrongly removes the wrong entries.
     read = read_forms(sent, forms_of(wanted), understood, by_type=is_removal)
     fields, empty = fields_of(wanted), list[str]()

@@ -80,10 +80,14 @@ _SHOWN = 64
 
 
 class Remarks:
-    """Collects remarks on the forms that were understood, up to `MAX_REMARKS`."""
+    """Collects remarks on the forms that were understood, up to `MAX_REMARKS`.
 
-    def __init__(self) -> None:
+    With `is_text` the request came as texts, as in a query: numbers in texts need no remark.
+    """
+
+    def __init__(self, *, is_text: bool = False) -> None:
         self.texts: list[str] = []
+        self.is_text = is_text
 
     def add(self, text: str) -> None:
         """Add a remark, once."""
@@ -230,15 +234,19 @@ class _Reader:
     def _scalar(self, text: str, form: Form) -> Any:
         short = text.strip()[:_SHOWN]
         if bool in form.types and short.casefold() in _BOOLEANS:
-            self._say("a text was read as true or false")
+            self._say_scalar("true or false")
             return _BOOLEANS[short.casefold()]
         if int in form.types and _WHOLE_NUMBER.fullmatch(short):
-            self._say("a text was read as a number")
+            self._say_scalar("a number")
             return int(short)
         if float in form.types and _NUMBER.fullmatch(short):
-            self._say("a text was read as a number")
+            self._say_scalar("a number")
             return float(short)
         return text
+
+    def _say_scalar(self, read: str) -> None:
+        if not self._remarks.is_text:
+            self._say(f"a text was read as {read}")
 
     def _say(self, text: str) -> None:
         self._remarks.add(f"{self._path}: {text}")

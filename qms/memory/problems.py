@@ -1,5 +1,6 @@
 """Finds every problem of an object that does not fit its type, each with its field and a remedy."""
 
+import re
 from collections.abc import Collection, Iterator, Sequence
 from difflib import get_close_matches
 from itertools import islice
@@ -14,6 +15,7 @@ from qms.memory.texts import SHOWN_KEY
 MAX_PROBLEMS = 10
 """At most this many problems of one object are told."""
 
+_STEP = re.compile(r"\[[^\]]*\]|[^.\[]+")
 _COMPARED = 64
 _MAX_NEAR = 2
 _LEAST_LIKENESS = 0.6
@@ -63,8 +65,9 @@ def problem_of(
         return Problem(_joined(field, _quoted(reason)), "is required")
     if reason.startswith("Object contains unknown field"):
         return Problem(_joined(field, _quoted(reason)) or "request", "is not known")
-    if reason.startswith("Invalid enum value") and form is not None:
-        return Problem(field, _not_one_of(reason.removeprefix("Invalid enum value "), form))
+    values = _values_at(form, path)
+    if reason.startswith("Invalid enum value") and values:
+        return Problem(field, _not_one_of(reason.removeprefix("Invalid enum value "), values))
     return Problem(field or "request", reason[0].lower() + reason[1:])
 
 
@@ -122,11 +125,18 @@ def _unknown(name: str, fields: Collection[str], wanted: type[msgspec.Struct]) -
     return f"is not known{hint} The fields are {shape_of(wanted)}"
 
 
-def _not_one_of(shown: str, form: Form) -> str:
-    values = form.values or (form.item.values if form.item else None) or {}
-    near = nearest(shown.strip("'"), values.values())
+def _values_at(form: Form | None, path: str) -> Collection[str]:
+    """Return the values of the enum at a path inside a field, none if they are not known."""
+    for step in _STEP.findall(path):
+        if form is not None:
+            form = form.item if step.startswith("[") else (form.parts or {}).get(step)
+    return form.values.values() if form is not None and form.values else ()
+
+
+def _not_one_of(shown: str, values: Collection[str]) -> str:
+    near = nearest(shown.strip("'"), values)
     hint = f"; did you mean {near[0]}?" if near else ""
-    return f"{shown[:_COMPARED]} is not one of {', '.join(values.values())}{hint}"
+    return f"{shown[:_COMPARED]} is not one of {', '.join(values)}{hint}"
 
 
 def _quoted(reason: str) -> str:

@@ -3,6 +3,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from qms.memory.entry import CurationTier
 from qms.memory.filters import Filter
 from qms.memory.problems import MAX_PROBLEMS, nearest, problems_of, shape_of, told
 
@@ -68,6 +69,21 @@ def test_a_value_outside_an_enum_names_the_values() -> None:
     assert problem.reason == (
         "'canon' is not one of provisional, curated, canonical; did you mean canonical?"
     )
+
+
+class _Change(msgspec.Struct, rename="camel"):
+    tier: CurationTier
+
+
+class _Changes(msgspec.Struct, rename="camel"):
+    changes: list[_Change]
+
+
+def test_a_value_outside_an_enum_inside_a_list_names_the_values() -> None:
+    (problem,) = problems_of({"changes": [{"tier": "golden"}]}, _Changes)
+
+    assert problem.field == "changes[0].tier"
+    assert problem.reason == "'golden' is not one of provisional, curated, canonical"
 
 
 def test_few_of_many_problems_are_told() -> None:

@@ -98,6 +98,10 @@ def test_the_audit_log_is_read_from_its_end_in_pages(
     assert second["nextBefore"] is None
 
 
+def test_a_number_in_a_query_is_no_remark(admin: Console) -> None:
+    assert "warnings" not in admin("GET", "/audit?size=3")
+
+
 def test_the_audit_log_is_filtered(
     house: House, admin: Console, as_writer: Door, entry: EntryMaker
 ) -> None:

@@ -160,6 +160,13 @@ def test_all_problems_of_an_entry_are_told_at_once(send: Send) -> None:
     assert error["details"]["example"]["entry"]["kind"] in error["message"]
 
 
+@pytest.mark.parametrize("entry", [{"kind": "rumour"}, {"kind": "note", "body": {}}])
+def test_the_example_for_an_entry_without_a_text_works(send: Send, entry: dict[str, Any]) -> None:
+    error = send("upsertEntry", {"entry": entry})["error"]
+
+    assert "error" not in send("upsertEntry", error["details"]["example"])
+
+
 @pytest.mark.parametrize(
     ("command", "arguments"),
     [
