@@ -125,13 +125,15 @@ def show(asked: Asked, entry_id: str, is_full: bool, is_chunks: bool) -> None:
     if asked.as_json:
         output.answer(answer)
     elif is_full:
-        output.line(answer["text"])
+        output.text(answer["text"])
     elif is_chunks:
         for one in answer["chunks"]:
             page = f"p. {one['page']}  " if "page" in one else ""
-            output.line(f"[{one['ordinal']}] {page}{one.get('heading', '')}\n{one['text']}")
+            output.line(f"[{one['ordinal']}] {page}{one.get('heading', '')}")
+            output.text(one["text"])
     else:
-        output.line(f"{answer['title']}\n{answer['summary']}")
+        output.line(answer["title"])
+        output.text(answer["summary"])
         output.note(f"{answer['id']}, {answer['mime']}, {answer['chunkCount']} chunks")
 
 
@@ -242,4 +244,6 @@ def _report(asked: Asked, answers: list[Any], failed: list[tuple[Path, QmsError]
     for path, error in failed:
         output.note(f"{path}: {error.message}")
     if failed:
-        raise invalid("path", f"{len(failed)} of {len(failed) + len(answers)} files failed")
+        # The exit code is that of the first failure: a key that may not write is no wrong path.
+        kind = type(failed[0][1])
+        raise kind(f"{len(failed)} of {len(failed) + len(answers)} files failed")

@@ -95,8 +95,8 @@ def _correct_value(
     form = forms.get(name)
     if form is None:
         value = place.pop(name, None)
-        # The one id that is missing may have come under any name.
-        ids = [one for one in forms if one in ID_FIELDS]
+        # The one id that a request needs may have come under any name.
+        ids = [one for one in forms if one in ID_FIELDS and one in example]
         near = nearest(name, forms) or (ids if len(ids) == 1 else [])
         meant = next((one for one in near if one not in place), None)
         if meant is not None and _fits(value, forms[meant]):

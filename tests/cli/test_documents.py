@@ -39,6 +39,24 @@ def test_a_file_is_added_listed_shown_and_removed(ctl: Terminal) -> None:
     assert "no documents yet" in ctl.ok("documents", "list").err
 
 
+def test_a_text_is_shown_in_its_lines(ctl: Terminal, folder: Path) -> None:
+    ctl.ok("documents", "add", str(folder / "a.md"), "--id", "a")
+
+    whole = ctl.ok("documents", "show", "a", "--full").out
+    chunks = ctl.ok("documents", "show", "a", "--chunks").out
+
+    assert whole.splitlines() == ["# A", "", "The first paper.", ""]
+    assert chunks.splitlines() == ["[0] A", "# A", "", "The first paper.", ""]
+    assert ctl.ok("documents", "show", "a").out.splitlines() == ["a.md", "The first paper."]
+
+
+def test_the_exit_code_is_that_of_the_failure(ctl: Terminal, folder: Path) -> None:
+    result = ctl("documents", "add", str(folder / "a.md"), "--project", "absent")
+
+    assert result.code == 4
+    assert "1 of 1 files failed" in result.err
+
+
 def test_a_sync_follows_new_changed_and_removed_files(ctl: Terminal, folder: Path) -> None:
     planned = ctl.ok("documents", "sync", str(folder), "--dry-run")
     assert planned.out.splitlines() == ["+ a.md", "+ inner/b.txt"]

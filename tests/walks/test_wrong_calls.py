@@ -160,6 +160,12 @@ def test_all_problems_of_an_entry_are_told_at_once(send: Send) -> None:
     assert error["details"]["example"]["entry"]["kind"] in error["message"]
 
 
+def test_an_unknown_field_is_not_taken_for_the_id_of_a_memory(send: Send) -> None:
+    error = send("remember", {"text": TEXT, "importance": "high"})["error"]
+
+    assert error["details"]["example"] == {"text": TEXT}
+
+
 @pytest.mark.parametrize("entry", [{"kind": "rumour"}, {"kind": "note", "body": {}}])
 def test_the_example_for_an_entry_without_a_text_works(send: Send, entry: dict[str, Any]) -> None:
     error = send("upsertEntry", {"entry": entry})["error"]
