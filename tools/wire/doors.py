@@ -30,7 +30,7 @@ FOLDED = ("backup", "erase", "history", "restore", "undo")
 """Commands that answer in another way while a change is in the journal alone, or bring back what
 was removed: its line has its old place when no fold came between."""
 
-SEARCHED = ("search", "recall", "expand", "tag", "hook")
+SEARCHED = ("search", "recall", "expand", "tag", "hook", "analyze")
 """Commands that ask the words of an index. Scores depend on whether a word is in its files yet, so
 that the index is made anew before the first of several such steps."""
 

@@ -5,10 +5,10 @@ from pathlib import Path
 from tools.wire.exchange import key_of
 from tools.wire.steps import USERS
 
-TOOLSETS = ("core", "lifecycle", "system", "aiMemory", "serverMemory")
+TOOLSETS = ("core", "lifecycle", "documents", "system", "aiMemory", "serverMemory")
 PROJECTS = (
-    "shared", "default", "projA", "life", "life2", "sys", "dropin", "aimem", "chat", "text", "back",
-    "held1", "held2", "held3",
+    "shared", "default", "projA", "life", "life2", "sys", "docs", "dropin", "aimem", "chat", "text",
+    "back", "held1", "held2", "held3",
 )  # fmt: skip
 """Projects of the server in which all toolsets are allowed; most scripts have one of their own."""
 
@@ -59,6 +59,7 @@ def files_configuration() -> str:
     """Return the configuration of a root on whose files memoryctl works."""
     parts = [PLAIN]
     parts += [f'[endpoint.{one}]\nslug = "{one}"\n' for one in ("shared", "default", "other")]
+    parts.append('[endpoint.docs]\nslug = "docs"\ntoolsets = ["core", "documents"]\n')
     parts.append(f'[users.admin]\ntier = "admin"\napiKey = "{key_of("admin")}"\n')
     return "\n".join(parts)
 
@@ -95,6 +96,11 @@ IMPORTED: dict[str, str] = {
         ' "text": "The server listens on port 5080."}]}]'
     ),
     "in/broken.toml": "[global\n",
+    "in/harbour.md": "# Harbour\n\nThe ferry leaves at noon.\n\n# Crane\n\nIt lifts nine tons.\n",
+    "in/empty.txt": "\n",
+    "in/papers/crane.md": "# Crane\n\nIt lifts nine tons.\n",
+    "in/papers/mill/mill.txt": "The mill grinds at night.\n",
+    "in/papers/picture.bin": "not taken\n",
 }
 """Files that scripts import, by their name in the folder where memoryctl is called."""
 

@@ -27,7 +27,7 @@ _TOKEN = re.compile(
     | (?P<day>(?<![\d-])\d{{4}}-\d\d-\d\d(?:[ ]\d\d:\d\d(?::\d\d)?)?(?![\d-]))
     | (?P<short>(?<![A-Za-z0-9_])_[0-9A-Za-z]{{22}}(?![0-9A-Za-z_]))
     | (?P<hash>(?<![0-9A-Za-z])
-        (?:[0-9a-f]{{64}}|[0-9a-f]{{40}}|[0-9a-f]{{32}}|[0-9a-f]{{16}}|[0-9a-f]{{12}})
+        (?:[0-9a-f]{{64}}|[0-9a-f]{{40}}|[0-9a-f]{{32}}|[0-9a-f]{{24}}|[0-9a-f]{{16}}|[0-9a-f]{{12}})
         (?![0-9A-Za-z]))
     | (?P<expires>(?<=expires=)[A-Z][a-z]{{2}},[ ][^;]*GMT)
     | (?P<size>(?<=full[ ])[ ]*\d+[ ]+\d{{3,}}|(?<=differential[ ])[ ]*\d+[ ]+\d{{3,}})
@@ -49,10 +49,11 @@ UNSTABLE = {
     "nextBackupUtc",
     "nextRunUtc",
     "pendingJournal",
+    "sandbox",
     "secondsLeft",
     "lastFoldUtc",
 }
-"""Fields that depend on the clock, or on when the background work was done."""
+"""Fields that depend on the clock, on when background work was done, or on the machine."""
 
 _NUDGE = 0.0000371
 """Added before rounding, so that no round number lies on the border of two."""

@@ -34,7 +34,7 @@ def pages(port: int) -> Iterator[tuple[str, str]]:
 
 def tool_lists(send: Send) -> Iterator[tuple[str, str]]:
     """Give what MCP lists: in full for an admin, and for each tier the names and what differs."""
-    for toolset in TOOLSETS:
+    for toolset in ("lite", *TOOLSETS):
         query = f"?toolsets={toolset}"
         tools = {user: _by_name(send(user, query, "tools/list")) for user in USERS}
         parts = [f"{user}: {' '.join(tools[user])}\n" for user in USERS]

@@ -171,6 +171,18 @@ STORE: Script = [
     ),
 ]
 
+REMEMBER: Script = [
+    api("writer", P, "remember", {"text": "The lift is out of order", "id": "lift"}),
+    api("writer", P, "remember", {"text": "The lift works again", "id": "lift", "tags": "a, b"}),
+    api("writer", P, "remember", {"text": "The lift works again", "id": "lift"}),
+    api("writer", P, "remember", {"content": "By another name", "kind": "fact", "type": "x"}),
+    api("writer", P, "remember", {"content": "By another name", "importance": 3}),
+    api("writer", P, "remember", {"text": " "}),
+    api("writer", P, "remember"),
+    api("reader", P, "remember", {"text": "x"}),
+    api("", P, "remember", {"text": "x"}),
+]
+
 REFUSED: Script = [
     api("writer", P, "upsertEntry", {}),
     api("writer", P, "upsertEntry", {"entry": 7}),
@@ -309,4 +321,4 @@ DELETE: Script = [
     api("reader", P, "deleteEntry", {"id": "bulk-1"}),
 ]
 
-CORE_WRITES: Script = [*STORE, *REFUSED, *PATCH, *BULK, *DELETE]
+CORE_WRITES: Script = [*STORE, *REMEMBER, *REFUSED, *PATCH, *BULK, *DELETE]

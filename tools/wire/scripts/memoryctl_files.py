@@ -83,6 +83,19 @@ TRANSFER: Script = [
     ctl_files(F, "keys create nobody"),
 ]
 
+DOCUMENTS: Script = [
+    ctl_files(F, "documents add in/harbour.md --id harbour", project="docs"),
+    ctl_files(F, "documents add in/harbour.md --id harbour", project="other"),
+    ctl_files(F, "documents sync in/papers", project="docs"),
+    ctl_files(F, "documents list", project="docs"),
+    ctl_files(F, "documents show harbour --full", project="docs"),
+    ctl_files(F, "documents remove harbour --yes", project="docs"),
+    ctl_files(F, "call getEntry id=train"),
+    ctl_files(F, "call getEntry id=nobody"),
+    ctl_files(F, "call listUsers"),
+    ctl_files(F, "call noSuchCommand"),
+]
+
 PROGRAMS: Script = [
     ctl_files(F, "support-bundle --output bundle.zip"),
     ctl_files(F, "connect cursor --dry-run"),
@@ -97,4 +110,4 @@ PROGRAMS: Script = [
     qms("demo --help"),
 ]
 
-MEMORYCTL_FILES: Script = [*MEMORIES, *TRANSFER, *PROGRAMS]
+MEMORYCTL_FILES: Script = [*MEMORIES, *TRANSFER, *DOCUMENTS, *PROGRAMS]

@@ -116,6 +116,48 @@ TRANSFER: Script = [
     ctl("writer", "mine in/table.csv --format claude"),
 ]
 
+DOCUMENTS: Script = [
+    ctl("writer", "documents list", project="docs"),
+    ctl("writer", "documents add in/harbour.md --id harbour --tag port", project="docs"),
+    ctl("writer", "documents add in/harbour.md --id harbour --json", project="docs"),
+    ctl("writer", "documents add in/harbour.md in/empty.txt in/absent.md", project="docs"),
+    ctl("writer", "documents add in/harbour.md in/table.csv --title T", project="docs"),
+    ctl("reader", "documents add in/harbour.md", project="docs"),
+    ctl("writer", "documents add in/harbour.md", project="bare"),
+    ctl("writer", "documents sync in/papers --dry-run", project="docs"),
+    ctl("writer", "documents sync in/papers --tag paper", project="docs"),
+    ctl("writer", "documents sync in/papers --json", project="docs"),
+    ctl("writer", "documents sync in/absent", project="docs"),
+    ctl("writer", "documents list", project="docs"),
+    ctl("writer", "documents list --json", project="docs"),
+    ctl("writer", "documents show harbour", project="docs"),
+    ctl("writer", "documents show harbour --full", project="docs"),
+    ctl("writer", "documents show harbour --chunks", project="docs"),
+    ctl("writer", "documents show harbour --json", project="docs"),
+    ctl("writer", "documents show nobody", project="docs"),
+    ctl("writer", "documents remove harbour --dry-run", project="docs"),
+    ctl("writer", "documents remove harbour", "n\n", project="docs"),
+    ctl("writer", "documents remove harbour --yes", project="docs"),
+    ctl("writer", "documents remove harbour --yes", project="docs"),
+    ctl("reader", "documents remove nobody --yes", project="docs"),
+]
+
+CALL: Script = [
+    ctl("writer", 'call remember "text=Sent by its name" kind=fact id=called'),
+    ctl("writer", "call getEntry id=called"),
+    ctl("writer", "call listEntries sort=title include=ids 'page={\"size\": 2}'"),
+    ctl("writer", "call patchEntry --request - id=called", '{"patch": {"priority": 9}}'),
+    ctl("writer", "call getEntry id=nobody"),
+    ctl("writer", "call getEntry"),
+    ctl("writer", "call getEntry nonsense"),
+    ctl("writer", "call getEntry --request [1]"),
+    ctl("writer", "call noSuchCommand"),
+    ctl("reader", "call deleteEntry id=called"),
+    ctl("writer", "call deleteEntry id=called"),
+    ctl("admin", "call listKeys user=writer"),
+    ctl("writer", "call listUsers"),
+]
+
 CARE: Script = [
     ctl("admin", "stores verify text"),
     ctl("admin", "stores verify text --json"),
@@ -179,4 +221,4 @@ CARE: Script = [
     ctl("writer", "--version"),
 ]
 
-MEMORYCTL_SERVED: Script = [*MEMORIES, *TRANSFER, *CARE]
+MEMORYCTL_SERVED: Script = [*MEMORIES, *TRANSFER, *DOCUMENTS, *CALL, *CARE]

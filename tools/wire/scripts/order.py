@@ -3,6 +3,7 @@
 from tools.wire.scripts.admin import ADMIN
 from tools.wire.scripts.core_reads import CORE_READS
 from tools.wire.scripts.core_writes import CORE_WRITES
+from tools.wire.scripts.documents import DOCUMENTS
 from tools.wire.scripts.dropins import DROPINS
 from tools.wire.scripts.lifecycle import LIFECYCLE
 from tools.wire.scripts.memoryctl_files import MEMORYCTL_FILES
@@ -21,6 +22,7 @@ LIVES: dict[str, dict[str, Script]] = {
         "core-writes": CORE_WRITES,
         "core-reads": CORE_READS,
         "lifecycle": LIFECYCLE,
+        "documents": DOCUMENTS,
         "system": SYSTEM,
         "dropins": DROPINS,
         "protocols": PROTOCOLS,
