@@ -55,6 +55,7 @@ GRAPH: Script = [
     graph("reader", "search_nodes", {}),
     graph("reader", "open_nodes", {"names": ["John_Smith", "Nobody"]}),
     graph("reader", "open_nodes", {"names": "John_Smith"}),
+    graph("reader", "open_nodes", {"names": 7}),
     mcp("reader", P, "resources/read", {"uri": "memory://knowledge-graph"}, SERVER_MEMORY),
     mcp("reader", P, "resources/list", {}, SERVER_MEMORY),
     graph(
