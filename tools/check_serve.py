@@ -2,12 +2,14 @@
 
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
 import sys
 import tempfile
 import threading
+import tomllib
 import urllib.request
 from pathlib import Path
 
@@ -22,6 +24,7 @@ def main(command: str) -> None:
         clone, root = Path(scratch, "clone"), Path(scratch, "root")
         subprocess.run(["git", "clone", "-q", ".", str(clone)], check=True)
         serve(command if is_free(DEFAULT_PORT) else f"{command} --port 0", clone, root)
+        refuse_tools_of_developers(clone)
         changed = git_status(clone)
         if changed:
             sys.exit(f"serving changed the source folder:\n{changed}")
@@ -72,6 +75,20 @@ def health(url: str) -> str:
     """Return the status that the server reports without a key."""
     with urllib.request.urlopen(f"{url.rstrip('/')}/health", timeout=30) as answer:
         return str(json.load(answer)["status"])
+
+
+def refuse_tools_of_developers(clone: Path) -> None:
+    """Fail if the command has installed a package that only the group `dev` asks for."""
+    groups = tomllib.loads((clone / "pyproject.toml").read_text(encoding="utf-8"))
+    wanted = [line for line in groups["dependency-groups"]["dev"] if isinstance(line, str)]
+    tools = {re.split(r"[<>=;\[ ]", line, maxsplit=1)[0].lower() for line in wanted}
+    command = ["uv", "pip", "list", "--format", "json"]
+    listed = subprocess.run(command, cwd=clone, check=True, capture_output=True, encoding="utf-8")
+    installed = {package["name"].lower() for package in json.loads(listed.stdout)}
+    # `pyyaml` also comes with a package that the server needs.
+    if found := (tools & installed) - {"pyyaml"}:
+        sys.exit(f"serving fetched what only developers need: {', '.join(sorted(found))}")
+    print(f"{len(installed)} packages installed, none of them only for developers")
 
 
 def is_free(port: int) -> bool:

@@ -104,7 +104,10 @@ PEERS: dict[str, Tool] = {
 }
 """Other memory servers, for `tools/bench.py peers` only; large, so installed by name."""
 
-ON_REQUEST = AUDITORS | CLIENTS | PEERS
+INSTALLERS: dict[str, Tool] = {"pipx": PythonTool("pipx==1.18.4")}
+"""For the long tests of the wheel only; installed by name."""
+
+ON_REQUEST = AUDITORS | CLIENTS | INSTALLERS | PEERS
 _ALL = TOOLS | ON_REQUEST
 _MINORS = 20
 

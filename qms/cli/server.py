@@ -1,6 +1,7 @@
 """`qms`: runs the server, and MCP over standard input and output."""
 
 import os
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import click
@@ -8,6 +9,7 @@ import click
 from qms.app.quick_imports import quick_imports
 from qms.cli import interrupt
 from qms.cli.failures import reporting
+from qms.cli.first_start import StartLines
 from qms.cli.identity import named_agent
 from qms.cli.service import service
 from qms.config.root import find_root
@@ -47,8 +49,8 @@ def serve(root: str | None, host: str | None, port: int | None) -> None:
     with quick_imports():
         from qms.app.console import serve as serve_console
 
-    with reporting():
-        serve_console(find_root(root), host=host, port=port, echo=_echo)
+    with reporting(), closing(StartLines()) as echo:
+        serve_console(find_root(root), host=host, port=port, echo=echo)
 
 
 @main.command()

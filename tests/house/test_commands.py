@@ -9,7 +9,7 @@ from tests.support.programs import DEBIAN_PACKAGES
 from tools.toolbox import ON_REQUEST, TOOLS
 
 SERVE = "pip install uv && uv run qms serve"
-TEST = "pip install uv && uv run pytest"
+TEST = "pip install uv && uv run --group dev pytest"
 
 
 @pytest.mark.parametrize("command", [SERVE, TEST])
@@ -37,7 +37,7 @@ def test_ci_takes_the_tests_last() -> None:
 def test_a_whole_run_takes_the_tests_of_the_docs_step_once() -> None:
     script = read(".ci/run")
 
-    assert 'step_docs() { uv run pytest -n 0 "$DOCS_TESTS"; }' in script
+    assert 'step_docs() { run pytest -n 0 "$DOCS_TESTS"; }' in script
     assert "if [[ $step == docs ]]; then export DOCS_TESTED=1; fi" in script
     assert script.count('--ignore=$DOCS_TESTS"') == 1
     assert "if [[ -n ${DOCS_TESTED:-} ]]; then" in script

@@ -22,7 +22,7 @@ from tests.house.pages import ROOT
 
 GUIDES = sorted((ROOT / "docs" / "guides").glob("*.md"))
 PAGES = ["README.md", *(path.relative_to(ROOT).as_posix() for path in GUIDES)]
-TEST_COMMAND = "pip install uv && uv run pytest"
+TEST_COMMAND = "pip install uv && uv run --group dev pytest"
 """The one command that no test runs: it is the one that runs the tests."""
 
 PLAIN, BACKGROUND, INSTALL = "", "background", "install"
