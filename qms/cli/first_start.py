@@ -1,7 +1,7 @@
 """Shows what a server says at its start: lines for programs, a box for a person at a terminal.
 
 The lines `admin key: …`, `setup link: …` and `listening: …` are a contract: programs read them from
-a pipe. Only a first start has a key, and only on a terminal does the box take the place of its line.
+a pipe. Only a first start has a key; only at a terminal the box replaces the lines of key and link.
 """
 
 import sys
