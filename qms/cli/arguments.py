@@ -17,6 +17,13 @@ PROGRAM = "memoryctl"
 COMPLETE_VARIABLE = "_MEMORYCTL_COMPLETE"
 """Set by the completion script of a shell, when it asks what can follow."""
 
+SYNONYMS: dict[tuple[str, ...], str] = {
+    ("projects", "create"): "add",
+    ("users", "create"): "add",
+    ("config", "check"): "validate",
+}
+"""Other words that people type for a verb, with the noun before it."""
+
 _HELP = ("-h", "--help")
 _NO_VALUE = dict.fromkeys((*_HELP, "--version"), False)
 
@@ -77,7 +84,7 @@ def shared_options(function: Callable[..., None]) -> Callable[..., None]:
 
 
 def verb_first(argv: Sequence[str], program: click.Group) -> list[str]:
-    """Return the arguments with the verb moved before all options.
+    """Return the arguments with the verb moved before all options; help if there are none.
 
     Raises:
         UsageError: the verb is missing or unknown.
@@ -89,6 +96,7 @@ def verb_first(argv: Sequence[str], program: click.Group) -> list[str]:
     while isinstance(command, click.Group) and rest:
         word = rest.pop(0)
         if not word.startswith("-"):
+            word = SYNONYMS.get((*verbs, word), word)
             command = _subcommand(command, word, verbs)
             verbs.append(word)
             continue
@@ -218,7 +226,7 @@ def _subcommand(group: click.Group, word: str, verbs: list[str]) -> click.Comman
 def _without_verb(group: click.Group, verbs: list[str], options: list[str]) -> str:
     if "--version" in options and not verbs:
         return "--version"
-    if any(name in options for name in _HELP):
+    if any(name in options for name in _HELP) or not (verbs or options):
         return "--help"
     path = " ".join([PROGRAM, *verbs])
     error = click.UsageError(f"{path} needs one of {', '.join(group.commands)}")

@@ -11,7 +11,7 @@ from qms.cli.arguments import Verb, shared_options
 from qms.cli.calls import Columns, calls
 from qms.cli.confirm import is_wanted, removal_options
 from qms.cli.instants import moment_option, wire_text
-from qms.cli.progress import Progress
+from qms.cli.progress import ENTRIES, Progress
 from qms.cli.target import Asked, Session, open_session
 from qms.cli.wire import PRE_RESTORE
 from qms.memory.errors import NotFoundError, invalid
@@ -168,7 +168,7 @@ def _awaited(session: Session, ordered: list[Item]) -> list[Item]:
             jobs = [_present(job, listed) for job in ordered]
             for job in jobs:
                 if job["state"] == "running":
-                    progress.show(job["project"], job["done"], max(job["total"], 1))
+                    progress.show(job["project"], job["done"], max(job["total"], 1), ENTRIES)
             if not any(job["state"] in _UNDER_WAY for job in jobs):
                 return jobs
             time.sleep(_PAUSE_S)

@@ -229,6 +229,9 @@ def _place(name: str, folder: Path) -> Finding:
 
 def _key(url: str, key: str | None) -> Finding:
     fix = "`memoryctl init` creates a key for memoryctl, `memoryctl keys create USER` for others"
+    if key is None:
+        # A new root has none: nothing is broken, memoryctl can only not ask the server yet.
+        return Finding(check="key (none yet: `memoryctl init` creates one)")
     try:
         remote = Remote(url, key)
         try:

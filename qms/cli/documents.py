@@ -48,14 +48,14 @@ def add(
     progress = Progress()
     with open_session(asked) as session:
         for number, path in enumerate(paths):
-            progress.show("documents", number, len(paths))
+            progress.show("documents", number, len(paths), "files")
             place = path.resolve().as_posix()
             known = entry_id or document_id("", place)
             try:
                 answers.append(_store(session, path, {"id": known, **more}, {"path": place}))
             except QmsError as error:
                 failed.append((path, error))
-        progress.show("documents", len(paths), len(paths))
+        progress.show("documents", len(paths), len(paths), "files")
     progress.end()
     _report(asked, answers, failed)
 
@@ -169,7 +169,7 @@ def _apply(
     work = [*plan.new, *plan.changed]
     total = len(work) + len(plan.gone)
     for number, relative in enumerate(work):
-        progress.show("documents", number, total)
+        progress.show("documents", number, total, "files")
         request = {"id": document_id(name, relative), **({"tags": tags} if tags else {})}
         try:
             metadata = {"path": relative, "folder": name}
@@ -177,9 +177,9 @@ def _apply(
         except QmsError as error:
             failed.append((folder / relative, error))
     for number, entry_id in enumerate(plan.gone):
-        progress.show("documents", len(work) + number, total)
+        progress.show("documents", len(work) + number, total, "files")
         session.call(session.project, "deleteEntry", {"id": entry_id})
-    progress.show("documents", total, total)
+    progress.show("documents", total, total, "files")
     progress.end()
     return answers, failed
 

@@ -18,6 +18,10 @@ def erase(asked: Asked, entry_id: str, dry_run: bool, yes: bool) -> None:
         project = session.project_of(entry_id)
         answer = session.call(project, "eraseEntry", {"id": entry_id, "dryRun": True})
         places = {**answer["found"], "backups": answer["backups"]}
+        if not any(places.values()):
+            entry_id = session.whole_id(entry_id, "eraseEntry")
+            answer = session.call(project, "eraseEntry", {"id": entry_id, "dryRun": True})
+            places = {**answer["found"], "backups": answer["backups"]}
         for place, count in places.items():
             if count:
                 output.note(f"{place}: {count}")

@@ -12,7 +12,7 @@ from qms.cli import output
 from qms.cli.arguments import Verb, shared_options
 from qms.cli.fields import wire_fields
 from qms.cli.lists import filter_options, pages
-from qms.cli.progress import Progress
+from qms.cli.progress import ENTRIES, Progress
 from qms.cli.target import Asked, Session, open_session
 from qms.features.transfer.export_forms import FORMS, Form, file_name
 from qms.memory.errors import UnavailableError, invalid
@@ -84,7 +84,7 @@ def _pages(session: Session, wanted: dict[str, Any], *, shows_progress: bool) ->
         yield page["items"]
         done += len(page["items"])
         if is_counted:
-            progress.show("export", done, total)
+            progress.show("export", done, total, ENTRIES)
     progress.end()
 
 

@@ -17,7 +17,11 @@ def history(asked: Asked, entry_id: str, limit: int) -> None:
     """List the versions of a memory in store, archive and backups, newest first."""
     with open_session(asked) as session:
         request = {"id": entry_id, "limit": limit, "full": asked.as_json}
-        answer = session.call(session.project_of(entry_id), "history", request)
+        project = session.project_of(entry_id)
+        answer = session.call(project, "history", request)
+        if not answer["items"] and (whole := session.whole_id(entry_id, "history")) != entry_id:
+            output.note(f"{entry_id} is {whole}")
+            answer = session.call(project, "history", {**request, "id": whole})
     if asked.as_json:
         output.answer(answer)
         return

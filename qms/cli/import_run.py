@@ -38,6 +38,8 @@ class Outcome(SkippedItems, kw_only=True, rename="camel"):
 
     dry_run: bool
     found: int = 0
+    """What was read: the sum of `imported`, `known` and `problem_count`."""
+
     imported: int = 0
     known: int = 0
     """Entries whose id already exists, or that duplicate an existing entry."""
@@ -105,14 +107,16 @@ def run(
 def _new(items: Iterator[Item], present: Present, outcome: Outcome) -> Iterator[Found]:
     """Yield entries that the project does not have yet, and count the others."""
     for item in items:
-        if isinstance(item, Broken):
-            outcome.complain(str(item))
-            continue
         outcome.found += 1
+        if isinstance(item, Broken):
+            outcome.complain(
+                item.place, f"{item.field}: {item.reason}" if item.field else item.reason
+            )
+            continue
         local = item.document.get("id")
         if isinstance(local, str):
             if local in present.seen:
-                outcome.complain(f"{item.place}: id: {local} occurs twice in the file")
+                outcome.complain(f"{item.place} ({local})", "the id occurs twice in the file")
                 continue
             present.seen.add(local)
         if local in present.ids:
@@ -154,7 +158,7 @@ def _send(session: Session, batch: list[Found], entries: list[Any], outcome: Out
     outcome.imported += answer["imported"] + answer["updated"]
     outcome.known += answer["skipped"] - len(answer["errors"])
     for fault in answer["errors"]:
-        outcome.complain(f"{batch[fault['index']].place}: {fault['message']}")
+        outcome.complain(batch[fault["index"]].place, fault["message"])
     for notice in answer.get("warnings", ()):
         outcome.warn(f"{batch[notice['index']].place}: {notice['message']}")
 
@@ -173,4 +177,4 @@ def _send_exactly(
     answer = session.call(session.project, "syncApply", {"changes": changes})
     outcome.imported += len(answer["versions"])
     for fault in answer["faults"]:
-        outcome.complain(f"{places[fault['id']]}: {fault['message']}")
+        outcome.complain(places[fault["id"]], fault["message"])

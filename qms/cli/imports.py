@@ -11,7 +11,7 @@ import msgspec
 from qms.cli import output
 from qms.cli.arguments import Verb, shared_options
 from qms.cli.import_run import Manner, Outcome, Present, run
-from qms.cli.progress import Progress
+from qms.cli.progress import BYTES, Progress
 from qms.cli.skipped import SHOWN_PROBLEMS
 from qms.cli.target import Asked, Session, open_session
 from qms.cli.vectors import missing_line, vectors_of
@@ -102,7 +102,7 @@ class _Import:
             wanted = msgspec.structs.replace(self._wanted, meter=Meter())
             items = read_items(self._name, self._export, wanted)
             for _ in run(items, self._session, manner, self._present.copy(), outcome):
-                progress.show("import", self._export.read_bytes, total)
+                progress.show("import", self._export.read_bytes, total, BYTES)
         finally:
             progress.end()
         return outcome
@@ -168,7 +168,8 @@ def _lines(outcome: Outcome) -> Iterator[str]:
     if outcome.alike_count > SHOWN_ALIKE:
         yield f"and {outcome.alike_count - SHOWN_ALIKE:,} more with an existing title"
     done = "would be stored" if outcome.dry_run else "stored"
+    refused = f", {outcome.problem_count:,} refused" if outcome.problem_count else ""
     yield (
-        f"{outcome.found:,} memories read; {outcome.imported:,} {done},"
-        f" {outcome.known:,} already existed"
+        f"{outcome.found:,} memories read: {outcome.imported:,} {done},"
+        f" {outcome.known:,} already existed{refused}"
     )

@@ -9,7 +9,7 @@ from qms.cli.arguments import Verb, shared_options
 from qms.cli.instants import now
 from qms.cli.key_file import KEY_PLACE, read_key
 from qms.cli.key_store import await_server, store_key
-from qms.cli.target import Asked
+from qms.cli.target import Asked, running_url
 from qms.config.configuration import FIRST_ADMIN, key_record, new_key
 from qms.config.root import CONFIGURATION_NAME, find_root
 from qms.disk.disk import Disk
@@ -35,7 +35,8 @@ def init(asked: Asked) -> None:
     else:
         output.line(str(root))
     output.note(f"{'created' if is_new else 'already exists'}; memoryctl's key is in {path}")
-    output.hint(f"start the server: qms serve --root {root}")
+    if running_url(root) is None:
+        output.hint(f"start the server: qms serve --root {root}")
 
 
 def _make(root: Path) -> Path:

@@ -14,14 +14,24 @@ Declared = Mapping[str, tuple[str, str]]
 class LazyGroup(click.Group):
     """A group whose own help needs no module of its verbs."""
 
-    def __init__(self, name: str | None = None, *, verbs: Declared, **kwargs: Any) -> None:
-        super().__init__(name, _Verbs(verbs), **kwargs)
-        self.verbs = verbs
+    def __init__(
+        self, name: str | None = None, *, groups: Mapping[str, Declared], **kwargs: Any
+    ) -> None:
+        self.groups = groups
+        self.verbs = {verb: said for group in groups.values() for verb, said in group.items()}
+        super().__init__(name, _Verbs(self.verbs), **kwargs)
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the verbs with the lines of help that were declared."""
-        lines = {name: click.Command(name, help=line) for name, (_, line) in self.verbs.items()}
-        click.Group(commands=lines).format_commands(ctx, formatter)
+    def format_commands(
+        self,
+        ctx: click.Context,  # noqa: ARG002 - inherited
+        formatter: click.HelpFormatter,
+    ) -> None:
+        """Write the verbs in their groups, with the lines of help that were declared."""
+        columns = max(map(len, self.verbs))
+        for heading, group in self.groups.items():
+            with formatter.section(heading):
+                rows = [(name.ljust(columns), line) for name, (_, line) in group.items()]
+                formatter.write_dl(rows)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Return the verbs that begin like a word, or else the options."""

@@ -63,6 +63,9 @@ def unlink(
     }
     with open_session(asked) as session:
         answer = _would_unlink(session, source_id, target_id, relation)
+        if not answer["unlinked"]:
+            request["targetId"] = target_id = session.whole_id(target_id, "unlinkEntries")
+            answer = _would_unlink(session, source_id, target_id, relation)
         what = f"remove {answer['unlinked']} relations"
         if not answer["unlinked"]:
             output.note("no such relation")

@@ -9,9 +9,9 @@ from qms.cli import output
 from qms.cli.arguments import Verb, shared_options
 from qms.cli.fields import CURATION_TIERS, KIND_NAMES, KINDS, RETENTIONS, wire_fields
 from qms.cli.get import show
+from qms.cli.id_prefixes import shown_ids
 from qms.cli.instants import moment_option
 from qms.cli.target import Asked, Session, open_session
-from qms.memory.entry import split_id
 from qms.memory.errors import InvalidInputError, invalid
 from qms.memory.filters import DEFAULT_PAGE_SIZE, SORT_KEYS, Format, Include
 from qms.memory.limits import DEFAULT_LIMITS
@@ -125,11 +125,11 @@ def list_entries(
         return
     with open_session(asked) as session:
         found = _collect(session, request, None if everything else limit, cursor)
-        keeps_cursors = session.backend.keeps_cursors
+        keeps_cursors, project = session.backend.keeps_cursors, session.project
     if asked.as_json or form:
         output.answer(found)
         return
-    _show_list(found["items"], include)
+    _show_list(found["items"], include, project)
     if found["nextCursor"]:
         output.note(f"{len(found['items'])} shown, more available")
         option = f"--cursor {found['nextCursor']}" if keeps_cursors else "--all or a larger --limit"
@@ -189,7 +189,7 @@ def _collect(
     return {"items": items, "nextCursor": cursor}
 
 
-def _show_list(items: list[dict[str, Any]], include: str) -> None:
+def _show_list(items: list[dict[str, Any]], include: str, project: str) -> None:
     match include:
         case Include.IDS:
             for item in items:
@@ -200,15 +200,15 @@ def _show_list(items: list[dict[str, Any]], include: str) -> None:
                     output.line("")
                 show(item)
         case _ if items:
-            _show_table(items)
+            _show_table(items, project)
         case _:
             output.note("nothing found")
 
 
-def _show_table(items: list[dict[str, Any]]) -> None:
+def _show_table(items: list[dict[str, Any]], project: str) -> None:
     columns = {
         "TITLE": [item["title"] for item in items],
-        "ID": [split_id(item["id"])[1] for item in items],
+        "ID": shown_ids([item["id"] for item in items], project),
         "KIND": [item["kind"] for item in items],
         "UPDATED": [item["updatedUtc"][:16].replace("T", " ") for item in items],
         "TAGS": [", ".join(item["tags"]) for item in items],

@@ -25,7 +25,13 @@ _COLOURS = {"warning": {"fg": "yellow"}, "error": {"fg": "red"}, "critical": {"f
 
 @click.command(cls=Verb, example="memoryctl logs --level warning --limit 50")
 @click.option(
-    "--limit", type=click.IntRange(1, 500), default=50, show_default=True, help="Number of lines."
+    "--limit",
+    "--lines",
+    "limit",
+    type=click.IntRange(1, 500),
+    default=50,
+    show_default=True,
+    help="Number of lines.",
 )
 @click.option(
     "--level",

@@ -12,7 +12,7 @@ from qms.cli import output
 from qms.cli.arguments import Verb, shared_options
 from qms.cli.fields import RETENTIONS
 from qms.cli.lists import pages
-from qms.cli.progress import Progress
+from qms.cli.progress import BYTES, Progress
 from qms.cli.skipped import SkippedItems
 from qms.cli.target import Asked, Session, open_session
 from qms.features.mining.conversation import Conversation, Problem
@@ -111,9 +111,10 @@ def _mine(path: Path, min_messages: int, store: "_Store", find: FindMemories) ->
     try:
         with read_export(path, form, min_messages=min_messages) as (export, found):
             for one in found:
-                progress.show("mining", export.read_bytes, export.total_bytes)
+                progress.show("mining", export.read_bytes, export.total_bytes, BYTES)
                 if isinstance(one, Problem):
-                    store.tally.complain(str(one))
+                    place = str(one).removesuffix(f": {one.reason}")
+                    store.tally.complain(place, one.reason)
                     continue
                 store.tally.conversations += 1
                 store.tally.messages += len(one.messages)
@@ -201,7 +202,7 @@ class _Store:
         answer = self._session.call(self._session.project, "bulkImport", request)
         self.tally.imported += answer["imported"]
         for fault in answer["errors"]:
-            self.tally.complain(f"{batch[fault['index']]['title']!r}: {fault['message']}")
+            self.tally.complain(repr(batch[fault["index"]]["title"]), fault["message"])
 
 
 def _known_ids(session: Session, form: str) -> Iterator[str]:

@@ -9,15 +9,18 @@ from qms.cli import output
 from qms.cli.arguments import Verb, shared_options
 from qms.cli.calls import argument, calls
 from qms.cli.confirm import is_wanted, removal_options
+from qms.cli.fields import wire_fields
 from qms.cli.get import find
 from qms.cli.target import Asked, open_session
+from qms.memory.errors import invalid
 
 
 def _transfer_options(function: Callable[..., Any]) -> Callable[..., Any]:
     for option in (
         click.option("--if-version", "ifVersion", metavar="VERSION", help="Only this version."),
         click.option("--to-id", "toId", metavar="ID", help="Id in the other project [the same]."),
-        argument("toProject", metavar="PROJECT"),
+        click.option("--to", metavar="PROJECT", help="The other project, in place of PROJECT."),
+        argument("toProject", metavar="[PROJECT]", required=False),
         click.argument("id", metavar="ID"),
     ):
         function = option(function)
@@ -30,6 +33,7 @@ def _transfer_options(function: Callable[..., Any]) -> Callable[..., Any]:
 @shared_options
 def move(asked: Asked, dry_run: bool, yes: bool, **wanted: Any) -> None:
     """Move a memory to another project; relations to it are updated."""
+    wanted = _request(wanted)
     with open_session(asked) as session:
         found = find(session, wanted["id"])
         answer = {"id": found["entry"]["id"], "version": found["version"]}
@@ -43,6 +47,19 @@ def move(asked: Asked, dry_run: bool, yes: bool, **wanted: Any) -> None:
     _warn(answer)
 
 
+def _request(given: dict[str, Any]) -> dict[str, Any]:
+    """Return the request; the project is the argument, or the value of --to.
+
+    Raises:
+        InvalidInputError: no project is named, or two.
+    """
+    named = [given.pop("to"), given.pop("toProject")]
+    projects = [one for one in named if one is not None]
+    if len(projects) != 1:
+        raise invalid("toProject", "name the other project once, as PROJECT or with --to")
+    return wire_fields({**given, "toProject": projects[0]})
+
+
 def _warn(answer: dict[str, Any]) -> None:
     for warning in answer.get("warnings", ()):
         output.warning(warning)
@@ -50,7 +67,7 @@ def _warn(answer: dict[str, Any]) -> None:
 
 @click.command(cls=Verb, example="memoryctl copy release-train shared --to-id release-train-2")
 @_transfer_options
-@calls("copyEntry", of_entry="id", ends=_warn)
+@calls("copyEntry", of_entry="id", asks=_request, ends=_warn)
 def copy(answer: dict[str, Any]) -> None:
     """Copy a memory to another project."""
     output.line(answer["id"])

@@ -39,10 +39,20 @@ def line(text: str) -> None:
     _write(sys.stdout, escape(text))
 
 
-def styled_line(*parts: tuple[str, dict[str, Any]]) -> None:
-    """Print one line of data on standard output; on a terminal each part has its style."""
-    shown = (_styled(escape(part), sys.stdout, **style) for part, style in parts)
-    _write(sys.stdout, "".join(shown))
+def styled_line(*parts: tuple[str, dict[str, Any]], fits: bool = False) -> None:
+    """Print one line of data on standard output; on a terminal each part has its style.
+
+    A line that `fits` is cut to the width of the terminal.
+    """
+    rest = terminal_width() if fits and is_terminal() else None
+    shown = []
+    for part, style in parts:
+        content = escape(part)
+        if rest is not None:
+            content = cut(content, rest) if rest > 0 else ""
+            rest -= width(content)
+        shown.append(_styled(content, sys.stdout, **style))
+    _write(sys.stdout, "".join(shown).rstrip())
 
 
 def text(content: str) -> None:
@@ -166,7 +176,7 @@ def _character_width(character: str) -> int:
 def _styled(content: str, stream: TextIO, **style: Any) -> str:
     uses_colour = stream.isatty() and not os.environ.get("NO_COLOR")
     uses_colour = uses_colour and os.environ.get("TERM") != "dumb"
-    return click.style(content, **style) if uses_colour else content
+    return click.style(content, **style) if uses_colour and content and style else content
 
 
 def _write(stream: TextIO, content: str) -> None:

@@ -12,7 +12,7 @@ from click.shell_completion import shell_complete
 from qms.cli import interrupt, output
 from qms.cli.arguments import COMPLETE_VARIABLE, PROGRAM, refused_option, verb_first
 from qms.cli.lazy_group import LazyGroup
-from qms.cli.verbs import VERBS
+from qms.cli.verbs import GROUPS
 from qms.memory.errors import InvalidInputError, QmsError
 from qms.version import __version__
 
@@ -21,13 +21,14 @@ DEBUG_VARIABLE = "QMS_DEBUG"
 _UNEXPECTED = 1
 
 
-@click.group(cls=LazyGroup, verbs=VERBS, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=LazyGroup, groups=GROUPS, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name=PROGRAM)
 def program() -> None:
     """Manage memories and stores, on a running server or on the files of a stopped one.
 
     Options may come anywhere on the line. Each command prints on standard error what it works on:
-    the server given with --url, else the server that owns the root, else the files of the root.
+    the server given with --url, else the server that owns the root, else the files of the root. The
+    beginning of an id stands for the id, if it is unique.
     """
 
 

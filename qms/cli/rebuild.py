@@ -8,7 +8,7 @@ import click
 from qms.cli import output
 from qms.cli.arguments import Verb, shared_options
 from qms.cli.failures import report_each
-from qms.cli.progress import Progress
+from qms.cli.progress import ENTRIES, Progress
 from qms.cli.target import Asked, Session, open_session
 from qms.memory.errors import QmsError, UnavailableError
 
@@ -17,9 +17,10 @@ _PAUSE_S = 0.2
 
 @click.command(cls=Verb, example="memoryctl rebuild default --vectors")
 @click.option("--vectors", is_flag=True, help="Also embed every entry again.")
+@click.option("--wait", is_flag=True, help="Wait until it is done, which it always does.")
 @click.argument("projects", metavar="[PROJECT]...", nargs=-1)
 @shared_options
-def rebuild(asked: Asked, projects: tuple[str, ...], vectors: bool) -> None:
+def rebuild(asked: Asked, projects: tuple[str, ...], vectors: bool, wait: bool) -> None:  # noqa: ARG001 - other verbs have --wait, so people type it
     """Rebuild the indexes of the named projects, or of all; search stays available."""
     outcomes: dict[str, Any] = {}
     with open_session(asked) as session:
@@ -62,10 +63,10 @@ def _is_done(session: Session, project: str, answer: dict[str, Any], progress: P
             raise UnavailableError(problem["reason"])
     indexes, entries = store["indexes"], store["entries"]
     if indexes["rebuilds"] < answer["rebuild"]:
-        progress.show(f"{project}: words", indexes["done"], max(indexes["total"], 1))
+        progress.show(f"{project}: words", indexes["done"], max(indexes["total"], 1), ENTRIES)
         return False
     waiting = store["embeddingBacklog"] if answer["vectors"] else 0
-    progress.show(f"{project}: words", entries, entries)
+    progress.show(f"{project}: words", entries, entries, ENTRIES)
     if answer["vectors"]:
-        progress.show(f"{project}: vectors", entries - waiting, entries)
+        progress.show(f"{project}: vectors", entries - waiting, entries, ENTRIES)
     return waiting == 0

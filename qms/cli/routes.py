@@ -51,5 +51,6 @@ ADMINISTRATION = {
     "listAudit": ("GET", "/admin/audit"),
     "verifyAudit": ("GET", "/admin/audit/verify"),
     "listLogs": ("GET", "/admin/logs"),
+    "createSignInLink": ("POST", "/admin/session/link"),
 }
 """The method and the path of each command that administers the server."""

@@ -1,5 +1,6 @@
 """`memoryctl search` and `recall`: find memories by keyword and meaning."""
 
+import re
 from typing import Any
 
 import click
@@ -7,6 +8,7 @@ import click
 from qms.cli import output
 from qms.cli.arguments import Verb, shared_options
 from qms.cli.fields import wire_fields
+from qms.cli.id_prefixes import shown_ids
 from qms.cli.lists import filter_options, format_option, is_text, show_text
 from qms.cli.target import Asked, open_session
 from qms.cli.wire import KEYWORD, KEYWORD_HASH, MAX_RECALLED, PROFILES
@@ -14,6 +16,8 @@ from qms.memory.filters import Include
 
 _RESULTS = 10
 _HIDDEN_STAGES = frozenset({"score", "relevance"})
+_TERMS = re.compile(r"\*\*(.+?)\*\*")
+_TITLE, _TERM, _FACTS = {"fg": "cyan"}, {"bold": True}, {"dim": True}
 
 _include_option = click.option(
     "--include",
@@ -70,8 +74,9 @@ def search(
     is_json = asked.as_json or form is not None
     shown = include if is_json else Include.SUMMARY.value
     with open_session(asked) as session:
-        found = session.call(session.project, "searchEntries", {"query": query, "include": shown})
-    _show_found(found, is_json=is_json, is_explained=explain)
+        project = session.project
+        found = session.call(project, "searchEntries", {"query": query, "include": shown})
+    _show_found(found, project, is_json=is_json, is_explained=explain)
 
 
 @click.command("recall", cls=Verb, example='memoryctl recall "how do we deploy the parser"')
@@ -123,24 +128,27 @@ def recall(
     is_json = asked.as_json or form is not None
     shown = include if is_json else Include.SNIPPET.value
     with open_session(asked) as session:
-        found = session.call(session.project, "recall", {**request, "include": shown})
+        project = session.project
+        found = session.call(project, "recall", {**request, "include": shown})
     if is_json:
         output.answer(found)
     elif not found["memories"]:
         output.note("nothing found")
     else:
         results = [{**one, "snippet": one["text"], "entry": one} for one in found["memories"]]
-        _show_table(results, is_explained=False)
+        _show_hits(results, project, is_explained=False)
 
 
-def _show_found(found: dict[str, Any], *, is_json: bool, is_explained: bool = False) -> None:
+def _show_found(
+    found: dict[str, Any], project: str, *, is_json: bool, is_explained: bool = False
+) -> None:
     if is_json:
         output.answer(found)
         return
     if not found["results"]:
         output.note("nothing found")
     else:
-        _show_table(found["results"], is_explained=is_explained)
+        _show_hits(found["results"], project, is_explained=is_explained)
     if found["mode"] == KEYWORD_HASH:
         output.note(f"search mode {found['mode']}: no embedding model is loaded")
     elif found["mode"] == KEYWORD:
@@ -150,22 +158,32 @@ def _show_found(found: dict[str, Any], *, is_json: bool, is_explained: bool = Fa
             output.note(one["reason"])
 
 
-def _show_table(results: list[dict[str, Any]], *, is_explained: bool) -> None:
-    rows = [
-        (
-            f"{result['score']:.3f}",
-            result["snippet"] or result["entry"]["title"],
-            result["entry"]["id"],
-            result["entry"]["kind"],
-        )
-        for result in results
-    ]
-    output.table(["SCORE", "FOUND", "ID", "KIND"], rows, flexible=1)
-    if is_explained:
-        for result in results:
-            output.line("")
-            output.line(result["entry"]["id"])
-            stages = [one for one in result["scores"].items() if one[0] not in _HIDDEN_STAGES]
-            output.table(
-                ["STAGE", "SCORE"], [(name, f"{value:.4f}") for name, value in stages], flexible=0
-            )
+def _show_hits(results: list[dict[str, Any]], project: str, *, is_explained: bool) -> None:
+    """Print two lines a hit: its title; its id, kind, score and the text that was found."""
+    ids = shown_ids([result["entry"]["id"] for result in results], project)
+    widths = [max(map(len, ids)), max(len(result["entry"]["kind"]) for result in results)]
+    for result, shown in zip(results, ids, strict=True):
+        title, kind = result["entry"]["title"], result["entry"]["kind"]
+        snippet = _styled_terms(result["snippet"] or "")
+        is_title = "".join(text for text, _ in snippet).strip(" …") == title.strip(" …")
+        facts = f"  {shown:<{widths[0]}}  {kind:<{widths[1]}}  {result['score']:.3f}"
+        if is_title:
+            output.styled_line(*snippet, fits=True)
+            output.styled_line((facts, _FACTS), fits=True)
+        else:
+            output.styled_line((title, _TITLE), fits=True)
+            output.styled_line((f"{facts}  ", _FACTS), *snippet, fits=True)
+        if is_explained:
+            _show_stages(result["scores"])
+
+
+def _styled_terms(snippet: str) -> list[tuple[str, dict[str, Any]]]:
+    """Return a snippet in parts: every second one is a term of the query."""
+    parts = _TERMS.split(" ".join(snippet.split()))
+    return [(part, _TERM if number % 2 else {}) for number, part in enumerate(parts)]
+
+
+def _show_stages(scores: dict[str, float]) -> None:
+    stages = [one for one in scores.items() if one[0] not in _HIDDEN_STAGES]
+    output.table(["STAGE", "SCORE"], [(name, f"{value:.4f}") for name, value in stages], flexible=0)
+    output.line("")

@@ -13,13 +13,20 @@ import msgspec
 from qms.cli import output
 from qms.cli.backend import Backend
 from qms.cli.current_project import guess_project
+from qms.cli.id_prefixes import find_whole_id, with_whole_ids
 from qms.cli.identity import named_agent
 from qms.cli.key_file import read_key
 from qms.cli.remote import Remote, reachable
 from qms.config.root import CONFIGURATION_NAME, LOCK_PLACE, ROOT_VARIABLE, find_root
 from qms.disk import root_lock
 from qms.memory.entry import split_id
-from qms.memory.errors import ConflictError, NotFoundError, UnavailableError, invalid
+from qms.memory.errors import (
+    ConflictError,
+    NotAuthenticatedError,
+    NotFoundError,
+    UnavailableError,
+    invalid,
+)
 
 URL_VARIABLE = "QMS_URL"
 KEY_VARIABLE = "QMS_KEY"
@@ -84,11 +91,30 @@ class Session:
         return self.asked.project or split_id(entry_id)[0] or self.project
 
     def call(self, project: str, command: str, request: Mapping[str, Any]) -> Any:
-        """Run one command and return its answer.
+        """Run one command and return its answer; a unique prefix of an id stands for the id.
 
         Raises:
             QmsError: the command failed.
         """
+        while True:
+            try:
+                return self._send(project, command, request)
+            except NotFoundError as error:
+                completed = with_whole_ids(self._send, project, command, request, error)
+                if completed is None:
+                    raise
+                request = completed
+
+    def whole_id(self, entry_id: str, command: str) -> str:
+        """Return the id that a unique prefix means for a command, or else the id as it is.
+
+        Raises:
+            QmsError: several ids begin so, or the project cannot be read.
+        """
+        project, local = self.project_of(entry_id), split_id(entry_id)[1]
+        return find_whole_id(self._send, project, command, local) or entry_id
+
+    def _send(self, project: str, command: str, request: Mapping[str, Any]) -> Any:
         try:
             body = msgspec.json.encode(request)
         except UnicodeEncodeError:
@@ -152,7 +178,9 @@ def checked_root(asked: Asked) -> Path:
         raise _unusable(root, error) from error
     if not is_there:
         missing = NotFoundError(f"there is no Quick Memory Server in {root}", root=str(root))
-        missing.add_note("create one with `qms serve`, or pass another with --root or --url")
+        missing.add_note(
+            "create one with `memoryctl init` or `qms serve`, or pass another with --root or --url"
+        )
         raise missing
     return root
 
@@ -166,18 +194,27 @@ def running_url(root: Path) -> str | None:
 
 def _open(asked: Asked) -> Backend:
     if (url := asked.server_url) is not None:
-        key = asked.server_key or _key_of_own_server(asked, url)
-        return Remote(url, key, agent_id=asked.agent_id)
+        is_own = _is_own_server(asked, url)
+        own_key = read_key(find_root(asked.root)) if is_own else None
+        return _remote(url, asked.server_key or own_key, asked, is_own=is_own)
     return _open_checked(checked_root(asked), asked)
 
 
-def _key_of_own_server(asked: Asked, url: str) -> str | None:
-    """Return the key file's key if the URL is the root's own server; it is sent to no other."""
-    root = find_root(asked.root)
-    running = running_url(root)
-    if running is None or reachable(running).rstrip("/") != reachable(url).rstrip("/"):
-        return None
-    return read_key(root)
+def _is_own_server(asked: Asked, url: str) -> bool:
+    """Return whether a URL is the root's own server; the key file's key is sent to no other."""
+    running = running_url(find_root(asked.root))
+    return running is not None and reachable(running).rstrip("/") == reachable(url).rstrip("/")
+
+
+def _remote(url: str, key: str | None, asked: Asked, *, is_own: bool) -> Remote:
+    """Return the server; without a key for one on the own machine, a hint names `init`."""
+    try:
+        return Remote(url, key, agent_id=asked.agent_id)
+    except NotAuthenticatedError as error:
+        if is_own and not key:
+            hint = "run `memoryctl init`: it stores a key for memoryctl in the root of this server"
+            error.__notes__.insert(0, hint)
+        raise
 
 
 def _open_checked(root: Path, asked: Asked) -> Backend:
@@ -203,7 +240,7 @@ def _owner_of(root: Path, asked: Asked) -> Backend | None:
     """Return the server that owns a root, or None if none is running."""
     if (url := running_url(root)) is None:
         return None
-    return Remote(url, asked.server_key or read_key(root), agent_id=asked.agent_id)
+    return _remote(url, asked.server_key or read_key(root), asked, is_own=True)
 
 
 def _open_files(root: Path, asked: Asked) -> Backend:

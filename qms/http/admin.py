@@ -17,9 +17,11 @@ from qms.commands.requests import read_request
 from qms.config.api_keys import KeyMatch
 from qms.features.users.sign_in import (
     CLOSE_SESSION,
+    CREATE_LINK,
     GET_SESSION,
     OPEN_SESSION,
     SignIn,
+    with_link,
     with_token,
 )
 from qms.http.answers import command_answer, encode, json_answer
@@ -27,9 +29,9 @@ from qms.http.auth import AGENT_HEADER, check_key
 from qms.http.bodies import parse_object, read_body
 from qms.http.errors import Handler, answers_errors
 from qms.http.sessions import Sessions, clear_cookie, set_cookie
-from qms.http.setup_link import SetupLink, refused
+from qms.http.setup_link import SetupLink, SignInLinks
 from qms.http.threads import Door, Runner, wait_until_gone
-from qms.memory.errors import invalid
+from qms.memory.errors import NotAuthenticatedError, invalid
 
 _LAST_PARAMETER = re.compile(r"\{(\w+)\}$")
 _ALL_METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
@@ -44,6 +46,7 @@ def admin_routes(
         OPEN_SESSION: door.open_session,
         GET_SESSION: door.get_session,
         CLOSE_SESSION: door.close_session,
+        CREATE_LINK: door.create_link,
     }
     routes = [
         *(
@@ -77,7 +80,7 @@ class _Door:
         self._gate = gate
         self._runner = runner
         self._sessions = sessions
-        self._setup = setup
+        self._links = SignInLinks(setup)
 
     def command(self, row: Command) -> Handler:
         """Return the handler of a row that needs nothing but its arguments."""
@@ -132,6 +135,12 @@ class _Door:
         clear_cookie(response)
         return response
 
+    async def create_link(self, request: Request) -> Response:
+        who = self._sessions.identify(request)
+        answer = await self._administer(who, CREATE_LINK, await self._arguments(request))
+        link = self._links.make(who, self._gate.now)
+        return json_answer(with_link(answer, link.token, link.ends_utc))
+
     def nothing_among(self, routes: list[Route]) -> Handler:
         """Return the handler of unknown paths and methods; it authenticates before it answers."""
 
@@ -151,9 +160,10 @@ class _Door:
             raise invalid("key", "give either key or setup")
         if given.setup is None:
             return check_key(request, self._gate, given.key)
-        if self._setup is None:
-            raise refused()
-        return self._setup.redeem(given.setup, request, self._gate.now)
+        who = self._links.redeem(given.setup, request, self._gate.now)
+        if not self._gate.still_holds(who):
+            raise NotAuthenticatedError("the key that this link was made with is no longer valid")
+        return who
 
     async def _run(self, who: KeyMatch, command: str, request: Request) -> bytes:
         arguments = await self._arguments(request, _body_limit(command))

@@ -1,9 +1,11 @@
-"""The setup link of a first run: signs the admin in once, within 30 minutes, from this machine."""
+"""Links that sign a user in once, from this machine: that of a first run, and those made later."""
 
 import hashlib
 import hmac
 import secrets
 import threading
+from collections import deque
+from contextlib import suppress
 from datetime import datetime, timedelta
 
 from starlette.requests import Request
@@ -13,17 +15,23 @@ from qms.config.api_keys import KeyMatch
 from qms.memory.errors import NotAllowedError
 
 LIFETIME = timedelta(minutes=30)
+FRESH_LIFETIME = timedelta(minutes=5)
+"""Of a link that a user makes: it is opened at once."""
+
+MAX_LINKS = 16
+"""The number of unused links; the oldest one gives way."""
+
 _TOKEN_BYTES = 32
 _FORWARDED = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip")
 
 
 class SetupLink:
-    """A one-time token for the session of the admin that the first run made."""
+    """A one-time token for the session of a user: the admin of the first run, or whoever asked."""
 
-    def __init__(self, who: KeyMatch, now: datetime) -> None:
+    def __init__(self, who: KeyMatch, now: datetime, lifetime: timedelta = LIFETIME) -> None:
         self.token = secrets.token_urlsafe(_TOKEN_BYTES)
+        self.ends_utc = now + lifetime
         self._who = who
-        self._ends_utc = now + LIFETIME
         self._digest: bytes | None = _digest(self.token)
         self._lock = threading.Lock()
 
@@ -38,17 +46,41 @@ class SetupLink:
             is_right = self._digest is not None and hmac.compare_digest(
                 self._digest, _digest(token)
             )
-            if not (is_here and is_right and now < self._ends_utc):
+            if not (is_here and is_right and now < self.ends_utc):
                 raise refused()
             self._digest = None
         return self._who
 
 
+class SignInLinks:
+    """The links that can still be used; any thread may call any method."""
+
+    def __init__(self, first: SetupLink | None) -> None:
+        self._links = deque([first] if first is not None else [], MAX_LINKS)
+
+    def make(self, who: KeyMatch, now: datetime) -> SetupLink:
+        """Return a new link for a user whose key was checked."""
+        link = SetupLink(who, now, FRESH_LIFETIME)
+        self._links.append(link)
+        return link
+
+    def redeem(self, token: str, request: Request, now: datetime) -> KeyMatch:
+        """Return the user to sign in; the link cannot be used again.
+
+        Raises:
+            NotAllowedError: the token is wrong, used, expired, or not from this machine.
+        """
+        for link in list(self._links):
+            with suppress(NotAllowedError):
+                return link.redeem(token, request, now)
+        raise refused()
+
+
 def refused() -> NotAllowedError:
     """Return the same error for every setup link that does not work."""
     return NotAllowedError(
-        "this setup link does not work: it is valid once, for 30 minutes, on the server's own"
-        " machine; sign in with a key, or make one there with `memoryctl keys create admin`"
+        "this setup link does not work: it is valid once, for some minutes, on the server's own"
+        " machine; make another there with `memoryctl open`, or sign in with a key"
     )
 
 

@@ -47,7 +47,6 @@ def test_what_follows_a_double_dash_is_no_option(files: Terminal) -> None:
         (["--limt", "5", "list"], "memoryctl has no option '--limt'", "did you mean --limit?"),
         (["list", "--tag", "x", "--Q"], "memoryctl list has no option '--Q'", "see `memoryctl"),
         (["xyzzy"], "memoryctl has no command 'xyzzy'", "see `memoryctl --help`"),
-        ([], "memoryctl needs one of get, list, search, remember", "see `memoryctl --help`"),
         (["stores"], "memoryctl stores needs one of verify", "see `memoryctl stores --help`"),
         (["get"], "missing argument 'ID'", "see `memoryctl get --help`"),
         (["list", "--kind", "song"], "invalid value for '--kind'", "see `memoryctl list --help`"),
@@ -64,6 +63,39 @@ def test_a_mistake_is_named_with_a_way_on(
     assert result.out == ""
     assert f"error: {error}" in result.err
     assert f"hint: {hint}" in result.err
+
+
+def test_a_bare_call_prints_the_help(files: Terminal) -> None:
+    result = files.ok()
+
+    assert result.out == files.ok("--help").out
+    assert "\nCare:\n" in result.out
+
+
+@pytest.mark.parametrize(
+    ("words", "plain"),
+    [
+        (["projects", "create", "website"], ["projects", "add", "website"]),
+        (
+            ["users", "create", "ann", "--tier", "reader"],
+            ["users", "add", "ann", "--tier", "reader"],
+        ),
+        (["--json", "config", "check"], ["config", "validate", "--json"]),
+    ],
+)
+def test_other_words_that_people_type_are_understood(words: list[str], plain: list[str]) -> None:
+    assert verb_first(words, program) == plain
+
+
+def test_other_options_that_people_type_are_understood(ctl: Terminal) -> None:
+    entry_id = ctl.remember("Kept", "--id", "kept")
+
+    assert ctl.ok("logs", "--lines", "1").code == 0
+    assert ctl.ok("rebuild", "default", "--wait").code == 0
+    assert ctl.ok("copy", entry_id, "--to", "shared").line == "shared:kept"
+    for words in (["copy", entry_id], ["copy", entry_id, "shared", "--to", "shared"]):
+        refused = ctl(*words)
+        assert (refused.code, "name the other project once" in refused.err) == (2, True)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,18 @@ import pytest
 
 from qms.cli import doctor as doctor_checks
 from tests.cli.conftest import Terminal
+from tests.support.environment import Environment
 from tests.support.mounts import read_only
+
+
+def test_a_new_root_has_no_problem(files: Terminal, environment: Environment) -> None:
+    environment.pop("QMS_KEY")
+    files.start()
+
+    done = files.ok("doctor")
+
+    assert [line for line in done.out.splitlines() if not line.startswith("ok ")] == []
+    assert "key (none yet: `memoryctl init` creates one)" in done.out
 
 
 def problems(ctl: Terminal, *words: str) -> dict[str, Any]:

@@ -89,6 +89,32 @@ def test_a_file_that_is_not_there_is_named(files: Terminal, tmp_path: Path) -> N
     assert "is not a file or folder" in done.err
 
 
+def test_the_numbers_of_the_report_add_up_and_refusals_are_grouped(
+    ctl: Terminal, tmp_path: Path
+) -> None:
+    ctl.remember("There before", "--id", "old")
+    lines = [
+        '{"kind":"note","id":"a","body":{"text":"one"}}',
+        '{"kind":"note","id":"a","body":{"text":"again"}}',
+        '{"kind":"note","id":"old","body":{"text":"There before"}}',
+        *(f'{{"kind":"song","id":"s{number}","body":{{"text":"x"}}}}' for number in range(7)),
+        "no JSON",
+    ]
+    path = tmp_path / "mixed.jsonl"
+    path.write_text("\n".join(lines), encoding="utf-8")
+
+    done = ctl("import", str(path), "--json")
+
+    report, said = done.json, done.err
+    assert (report["imported"], report["known"], report["problemCount"]) == (1, 1, 9)
+    assert report["found"] == 11
+    assert sum(report["refused"].values()) == 9
+    assert "11 memories read: 1 stored, 1 already existed, 9 refused" in said
+    (songs,) = (line for line in said.splitlines() if "7 refused, kind: 'song'" in line)
+    assert songs.endswith(": line 4, line 5, line 6, line 7, line 8, 2 more")
+    assert "1 refused, the id occurs twice in the file: line 2 (a)" in said
+
+
 def test_a_file_of_another_format_is_refused(files: Terminal, tmp_path: Path) -> None:
     done = files("import", write(tmp_path / "x.json", {"a": 1}), "--format", "aiMemory")
 

@@ -55,14 +55,14 @@ def test_a_terminal_shows_a_bar(files: Terminal) -> None:
 
     assert screen.code == 0
     assert "words [" in screen.text
-    assert "2 of 2" in screen.text
+    assert "2 of 2 entries" in screen.text
 
 
 def test_without_a_terminal_few_lines_are_written(capsys: pytest.CaptureFixture[str]) -> None:
     progress = Progress()
 
     for done in range(1001):
-        progress.show("words", done, 1000)
+        progress.show("words", done, 1000, "entries")
     progress.end()
 
     lines = capsys.readouterr().err.splitlines()

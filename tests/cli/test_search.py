@@ -1,8 +1,18 @@
 """`memoryctl search` and `recall`, on a server and on files."""
 
 import json
+import os
+
+import pytest
 
 from tests.cli.conftest import Terminal
+
+if hasattr(os, "openpty"):
+    from tests.support.terminal import on_a_terminal
+
+needs_terminal = pytest.mark.skipif(
+    not hasattr(os, "openpty"), reason="pseudo terminals are for POSIX"
+)
 
 
 def test_the_best_memory_comes_first(ctl: Terminal) -> None:
@@ -11,8 +21,32 @@ def test_the_best_memory_comes_first(ctl: Terminal) -> None:
 
     lines = ctl.ok("search", "lighthouse keeper").out.splitlines()
 
-    assert lines[0].split()[:2] == ["SCORE", "FOUND"]
-    assert "keeper" in lines[1]
+    assert lines[0] == "The lighthouse keeper is called Ada"
+    assert lines[1].split()[:2] == ["keeper", "note"]
+
+
+def test_a_hit_has_two_lines_with_the_text_that_was_found(ctl: Terminal) -> None:
+    ctl.remember("Ada keeps the lighthouse at night", "--id", "keeper", "--title", "People")
+
+    title, found = ctl.ok("search", "lighthouse").out.splitlines()
+
+    assert title == "People"
+    assert found.split(maxsplit=3)[::3] == ["keeper", "Ada keeps the lighthouse at night"]
+
+
+@needs_terminal
+def test_a_terminal_shows_terms_in_bold_and_lines_that_fit(files: Terminal) -> None:
+    files.remember("Ada keeps the lighthouse at night, " * 4, "--id", "keeper", "--title", "People")
+
+    shown = on_a_terminal("search", "lighthouse", columns=60).text
+    plain = on_a_terminal("search", "lighthouse", columns=60, environment={"NO_COLOR": "1"}).text
+
+    assert "\x1b[1mlighthouse\x1b[0m" in shown
+    assert "\x1b" not in plain
+    assert "**" not in plain
+    lines = plain.splitlines()
+    place = lines.index("People")
+    assert max(map(len, lines[place : place + 2])) <= 60
 
 
 def test_json_is_the_answer_of_the_command(ctl: Terminal) -> None:

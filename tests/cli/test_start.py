@@ -1,6 +1,7 @@
 """What memoryctl imports: the verb that is called and a client of the server, never the server."""
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -145,18 +146,27 @@ def test_options_of_every_verb_may_stand_before_it_without_more_imports(server: 
 
 
 @pytest.mark.parametrize("name", VERBS)
-def test_the_help_of_a_verb_begins_with_its_line_in_the_table(name: str) -> None:
+def test_a_verb_has_the_name_of_its_line_in_the_table(name: str) -> None:
     command = program.commands[name]
-    paragraph = (command.help or "").partition("\n\n")[0]
 
     assert command.name == name
-    assert " ".join(paragraph.split()) == VERBS[name][1]
+    assert VERBS[name][1].endswith(".")
 
 
 def test_the_help_of_the_program_lists_every_verb() -> None:
     context = click.Context(program, info_name=PROGRAM)
 
     assert [name for name in VERBS if f"\n  {name} " not in program.get_help(context)] == []
+
+
+def test_the_help_of_the_program_is_in_groups_that_fit_80_columns() -> None:
+    lines = program.get_help(click.Context(program, info_name=PROGRAM, terminal_width=80))
+
+    headings = [line for line in lines.split("\n") if line and not line.startswith(" ")]
+    assert headings[2:] == ["Memories:", "Projects and people:", "Care:", "Server:"]
+    for name, (_, line) in VERBS.items():
+        assert re.search(rf"^  {name} +{re.escape(line)}$", lines, re.MULTILINE), name
+    assert max(map(len, lines.split("\n"))) <= 80
 
 
 def test_the_routes_are_those_of_the_server() -> None:

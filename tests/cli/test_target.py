@@ -149,6 +149,17 @@ def test_no_key_at_all_is_exit_code_3(server: Terminal, environment: Environment
     assert server("list").code == 3
 
 
+def test_a_missing_key_for_the_own_server_names_init(
+    server: Terminal, environment: Environment
+) -> None:
+    assert server.server is not None
+    del environment["QMS_KEY"]
+
+    for words in (["list"], ["list", "--url", server.server.url]):
+        hints = [line for line in server(*words).err.splitlines() if line.startswith("hint:")]
+        assert hints[0].startswith("hint: run `memoryctl init`: it stores a key")
+
+
 def test_the_key_in_a_root_is_for_its_own_server_alone(
     server: Terminal, tmp_path: Path, environment: Environment
 ) -> None:

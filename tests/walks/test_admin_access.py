@@ -13,7 +13,7 @@ from tests.support.console import Console
 from tests.support.house import House
 
 ROWS = pytest.mark.parametrize("row", ADMIN_TABLE, ids=lambda row: row.name)
-SESSION_ROWS = {"openSession", "getSession", "closeSession"}
+SESSION_ROWS = {"openSession", "getSession", "closeSession", "createSignInLink"}
 PROJECT_ROWS = {"exportPart", "readImport"}
 """Decided by the caller's tier in the project: reader for an export, writer for an import."""
 OPEN_ROWS = SESSION_ROWS | PROJECT_ROWS

@@ -9,7 +9,7 @@ from starlette.requests import Request
 from qms.app.routes import app
 from qms.http import sessions
 from qms.http.auth import authenticate
-from qms.http.setup_link import SetupLink
+from qms.http.setup_link import MAX_LINKS, SetupLink
 from qms.memory.errors import NotAuthenticatedError
 from tests.support.asgi import AsgiClient
 from tests.support.console import Browser, Console
@@ -274,6 +274,55 @@ def fresh(house: House, setup: SetupLink) -> Iterator[AsgiClient]:
     client = AsgiClient(app(house.gate, setup=setup))
     yield client
     client.close()
+
+
+def fresh_link(client: AsgiClient, who: str = "admin") -> str:
+    """Return the token of a sign-in link that a user makes with a key."""
+    token: str = Console(client, key_of(who))("POST", "/session/link")["setup"]
+    return token
+
+
+@pytest.mark.parametrize("who", ["reader", "curator", "admin"])
+def test_a_link_that_a_user_makes_signs_that_user_in_once(client: AsgiClient, who: str) -> None:
+    token = fresh_link(client, who)
+
+    assert Browser(client, setup=token).signed_in.json["user"] == who
+    assert Browser(client, setup=token).signed_in.status == 403
+
+
+@pytest.mark.attack(76)
+def test_a_link_that_a_user_makes_works_for_five_minutes(client: AsgiClient, clock: Clock) -> None:
+    token = fresh_link(client)
+    clock.move(minutes=5)
+
+    assert Browser(client, setup=token).signed_in.status == 403
+
+
+@pytest.mark.attack(76)
+def test_a_link_that_a_user_makes_works_on_the_machine_itself_only(client: AsgiClient) -> None:
+    token = fresh_link(client)
+    elsewhere = Console(client, None).send(
+        "POST", "/session", {"setup": token}, address="192.0.2.7"
+    )
+
+    assert elsewhere.status == 403
+    assert Browser(client, setup=token).signed_in.status == 200
+
+
+def test_the_oldest_of_too_many_links_gives_way(client: AsgiClient) -> None:
+    tokens = [fresh_link(client) for _ in range(MAX_LINKS + 1)]
+
+    assert Browser(client, setup=tokens[0]).signed_in.status == 403
+    assert Browser(client, setup=tokens[1]).signed_in.status == 200
+
+
+def test_a_link_needs_a_key_and_is_written_into_the_audit_log(house: House) -> None:
+    refused = Console(house.client, None).fails("POST", "/session/link")
+    fresh_link(house.client)
+
+    assert refused.status == 401
+    (event,) = Console(house.client)("GET", "/audit")["items"]
+    assert (event["command"], event["user"]) == ("createSignInLink", "admin")
 
 
 def test_the_setup_link_signs_the_admin_in(fresh: AsgiClient, setup: SetupLink) -> None:

@@ -430,7 +430,7 @@ ADMINISTRATION = {
     *("openSession", "closeSession", "createUser", "changeUser", "removeUser", "createKey"),
     *("revokeKey", "setPermissions", "createProject", "changeProject", "renameProject"),
     *("removeProject", "saveConfig", "decideHeld", "orderBackups", "setBackupSchedule"),
-    *("verifyBackup", "pruneBackups"),
+    *("verifyBackup", "pruneBackups", "createSignInLink"),
 }
 """Rows of the administration that change settings, keys and backups, and no entry."""
 

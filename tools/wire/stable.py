@@ -32,6 +32,7 @@ _TOKEN = re.compile(
     | (?P<expires>(?<=expires=)[A-Z][a-z]{{2}},[ ][^;]*GMT)
     | (?P<size>(?<=full[ ])[ ]*\d+[ ]+\d{{3,}}|(?<=differential[ ])[ ]*\d+[ ]+\d{{3,}})
     | (?P<pid>(?<=process[ ])\d+)
+    | (?P<link>(?<=setup=)[A-Za-z0-9_-]{{43}})
     | (?P<session>(?<=qms_session=)[A-Za-z0-9_-]+)
     | (?P<cursor>(?<=nextCursor:)[A-Za-z0-9_-]+)
     | (?P<float>(?<![\w.])\d+\.\d{{3,}}(?![\w.]))
@@ -39,7 +40,13 @@ _TOKEN = re.compile(
     re.VERBOSE,
 )
 
-OPAQUE = {"nextCursor": "cursor", "cursor": "cursor", "csrfToken": "csrf", "token": "token"}
+OPAQUE = {
+    "nextCursor": "cursor",
+    "cursor": "cursor",
+    "csrfToken": "csrf",
+    "setup": "link",
+    "token": "token",
+}
 """Fields whose text says nothing: what their placeholders are called."""
 
 UNSTABLE = {

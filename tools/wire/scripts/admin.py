@@ -30,6 +30,8 @@ SESSIONS: Script = [
     http("", "POST /admin/session", {}),
     http("", "POST /admin/session", {"key": "qms_key_of_the_reader_for_recordings"}),
     http("", "GET /admin/session"),
+    http("reader", "POST /admin/session/link", {}),
+    http("reader", "POST /admin/session/link", {"nonsense": True}),
     http("admin", "GET /admin/session"),
 ]
 

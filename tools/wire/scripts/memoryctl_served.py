@@ -209,6 +209,7 @@ CARE: Script = [
     ctl("writer", "audit tail"),
     ctl("reader", "status"),
     ctl("admin", "status --json"),
+    ctl("reader", "open --no-browser"),
     ctl("writer", "connect claude-code --dry-run"),
     ctl("writer", "hook session-start"),
     ctl("writer", "hook stop", "{}"),
