@@ -1,22 +1,17 @@
 """Runs commands: on the event loop if they need only RAM, else in threads shared by all users."""
 
+import asyncio
 import logging
 import time
 from collections import Counter, deque
 from collections.abc import Awaitable, Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from enum import StrEnum
 from functools import cache, partial
 from typing import TypeVar
 
-from anyio import (
-    CapacityLimiter,
-    Event,
-    create_task_group,
-    get_cancelled_exc_class,
-    sleep_forever,
-    to_thread,
-)
+from anyio import CancelScope, sleep_forever
 from starlette.requests import Request
 
 from qms.commands.admission import Admission
@@ -43,6 +38,9 @@ One user gets at most half of these places.
 """
 
 RETRY_AFTER_S = 1
+
+WATCHED_AFTER_S = 0.1
+"""After this time a read watches for the end of its client; most reads are answered before."""
 
 T = TypeVar("T")
 
@@ -79,19 +77,32 @@ class FairThreads:
     def __init__(self, threads: int) -> None:
         self._threads = threads
         self._half = max(1, threads // 2)
-        self._limiter = CapacityLimiter(threads + self._half)
-        self._waiting: dict[str, deque[Event]] = {}
+        self._pool = ThreadPoolExecutor(threads + self._half, "command")
+        self._waiting: dict[str, deque[asyncio.Event]] = {}
         self._running: Counter[str] = Counter()
 
-    async def run(self, user: str, work: Callable[[], T]) -> T:
+    async def run(
+        self, user: str, work: Callable[[], T], give_up: Callable[[], None] | None = None
+    ) -> T:
         """Return what `work` returns in a thread.
+
+        A thread cannot be stopped from outside: after a cancellation `give_up` is called, and the
+        end of the thread is awaited.
 
         Raises:
             UnavailableError: too many commands wait already.
         """
         await self._enter(user)
         try:
-            return await to_thread.run_sync(work, limiter=self._limiter)
+            running = asyncio.get_running_loop().run_in_executor(self._pool, _raising, work)
+            try:
+                return await asyncio.shield(running)
+            except asyncio.CancelledError:
+                if give_up is not None:
+                    give_up()
+                with CancelScope(shield=True):
+                    await asyncio.wait((running,))
+                raise
         finally:
             self._leave(user)
 
@@ -102,7 +113,7 @@ class FairThreads:
                 "the server is overloaded: try again in a moment",
                 retryAfterSeconds=RETRY_AFTER_S,
             )
-        turn = Event()
+        turn = asyncio.Event()
         self._waiting.setdefault(user, deque()).append(turn)
         self._admit()
         if turn.is_set():
@@ -112,7 +123,7 @@ class FairThreads:
             await turn.wait()
             undo.pop_all()
 
-    def _give_up(self, user: str, turn: Event) -> None:
+    def _give_up(self, user: str, turn: asyncio.Event) -> None:
         """Take back a turn that was waited for: its request was cancelled."""
         if turn.is_set():
             self._leave(user)
@@ -142,7 +153,7 @@ class FairThreads:
         is_alone = len(self._waiting) == 1 and self._running.total() < self._threads
         return user if is_fair or is_alone else None
 
-    def _take_out(self, user: str, turn: Event) -> None:
+    def _take_out(self, user: str, turn: asyncio.Event) -> None:
         self._waiting[user].remove(turn)
         if not self._waiting[user]:
             del self._waiting[user]
@@ -181,8 +192,10 @@ class Runner:
                 if deadline is None:
                     answer = await threads.run(user, partial(work, NO_DEADLINE))
                 else:
-                    reading = threads.run(user, partial(_read, work, deadline))
-                    answer = await _while_wanted(reading, deadline, gone)
+                    with _watched(deadline, gone):
+                        answer = await threads.run(
+                            user, partial(_read, work, deadline), deadline.cancel
+                        )
         noted = {"project": admission.project or "", "command": admission.command, "user": user}
         log.debug("command answered", extra=noted)
         return answer
@@ -198,31 +211,31 @@ def _read(work: Work[T], deadline: Deadline) -> T:
     return work(deadline)
 
 
-async def _while_wanted(reading: Awaitable[T], deadline: Deadline, gone: Gone) -> T:
-    """Await a read; cancel its deadline when its client goes or the call is cancelled.
+def _raising(work: Callable[[], T]) -> T:
+    """Return what `work` returns; asyncio hands on every error but `StopIteration`."""
+    try:
+        return work()
+    except StopIteration as error:
+        raise RuntimeError("a command raised StopIteration") from error
 
-    The thread of a read cannot be stopped from outside, but it checks its deadline.
-    """
+
+@contextmanager
+def _watched(deadline: Deadline, gone: Gone) -> Iterator[None]:
+    """Cancel the deadline of a read that takes long when its client goes."""
+    loop = asyncio.get_running_loop()
+    watches: list[asyncio.Task[None]] = []
 
     async def watch() -> None:
-        try:
-            await gone()
-        finally:
-            deadline.cancel()
+        await gone()
+        deadline.cancel()
 
-    answer: T | BaseException
-    async with create_task_group() as group:
-        group.start_soon(watch)
-        try:
-            answer = await reading
-        except get_cancelled_exc_class():
-            raise
-        except BaseException as error:  # noqa: BLE001 - raised below: the group would wrap it
-            answer = error
-        group.cancel_scope.cancel()
-    if isinstance(answer, BaseException):
-        raise answer
-    return answer
+    timer = loop.call_later(WATCHED_AFTER_S, lambda: watches.append(loop.create_task(watch())))
+    try:
+        yield
+    finally:
+        timer.cancel()
+        for task in watches:
+            task.cancel()
 
 
 @contextmanager

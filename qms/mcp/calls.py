@@ -32,14 +32,14 @@ class ClientProgress:
     def __init__(self, context: Context) -> None:
         self.context = context
         self._is_asked = progress_token_from_params(context.params) is not None
-        self._loop = asyncio.get_running_loop()
+        self.loop = asyncio.get_running_loop()
         self._waiting: deque[tuple[int, int]] = deque(maxlen=MAX_WAITING)
         self._sending: asyncio.Task[None] | None = None
 
     def progress(self, done: int, total: int) -> None:
         """Report progress to the client, if it asked for it."""
         if self._is_asked:
-            self._loop.call_soon_threadsafe(self._add, done, total)
+            self.loop.call_soon_threadsafe(self._add, done, total)
 
     async def accompany(self, work: Awaitable[T]) -> T:
         """Await `work` and return its result after all of its reports are sent."""
@@ -52,7 +52,7 @@ class ClientProgress:
     def _add(self, done: int, total: int) -> None:
         self._waiting.append((done, total))
         if self._sending is None or self._sending.done():
-            self._sending = self._loop.create_task(self._send())
+            self._sending = self.loop.create_task(self._send())
 
     async def _send(self) -> None:
         while self._waiting:

@@ -3,13 +3,13 @@
 They come in by the same route and pass the same guard and gate as the product's own.
 """
 
+import asyncio
 import re
 import warnings
-from collections.abc import Callable
-from typing import Annotated, Any, cast
+from collections.abc import Callable, Coroutine
+from typing import Annotated, Any, TypeVar, cast
 
 import msgspec
-from anyio import from_thread
 from mcp.shared.exceptions import MCPDeprecationWarning, MCPError
 from mcp.shared.message import ServerMessageMetadata
 from mcp_types import (
@@ -36,6 +36,9 @@ warnings.simplefilter("ignore", MCPDeprecationWarning)
 
 
 WITH_OWN_SCHEMA = "json_schema_2020_12_tool"
+LIMIT_S = 60
+
+T = TypeVar("T")
 
 
 class Prompted(Request, frozen=True):
@@ -54,6 +57,12 @@ class Mirrored(Request, frozen=True):
 
 def context_of(call: Call) -> Context:
     return cast(ClientProgress, call.progress).context
+
+
+def awaited(call: Call, work: Coroutine[Any, Any, T]) -> T:
+    """Return what a coroutine returns on the event loop of a call, which runs in a thread."""
+    loop = cast(ClientProgress, call.progress).loop
+    return asyncio.run_coroutine_threadsafe(work, loop).result(LIMIT_S)
 
 
 def _simple_text(_call: Call, _request: NoArguments) -> CallToolResult:
@@ -89,9 +98,10 @@ def _logging(call: Call, _request: NoArguments) -> CallToolResult:
     context = context_of(call)
     for message in ("started", "processing data", "completed"):
         # The level is asked for by the session or, since 2026-07-28, by the request: the SDK knows.
-        from_thread.run(
-            context.session.send_log_message, "info", f"Tool {message}", None, context.request_id
+        sending = context.session.send_log_message(
+            "info", f"Tool {message}", None, context.request_id
         )
+        awaited(call, sending)
     return told("three messages were logged")
 
 
@@ -105,13 +115,13 @@ def _sampling(call: Call, request: Prompted) -> CallToolResult:
     context = context_of(call)
     message = SamplingMessage(role="user", content=text(request.prompt))
     params = CreateMessageRequestParams(messages=[message], max_tokens=100)
-    result = from_thread.run(
-        context.session.send_request,
+    asking = context.session.send_request(
         CreateMessageRequest(params=params),
         CreateMessageResult,
         None,
         ServerMessageMetadata(related_request_id=context.request_id),
     )
+    result = awaited(call, asking)
     return told(f"LLM response: {getattr(result.content, 'text', '')}")
 
 
@@ -119,7 +129,8 @@ def _eliciting(form: dict[str, Any]) -> Callable[[Call, Any], CallToolResult]:
     def elicit(call: Call, request: Any) -> CallToolResult:
         context = context_of(call)
         message = getattr(request, "message", "Please fill in the form")
-        answer = from_thread.run(context.session.elicit_form, message, form, context.request_id)
+        asking = context.session.elicit_form(message, form, context.request_id)
+        answer = awaited(call, asking)
         content = msgspec.json.encode(answer.content).decode()
         return told(f"Elicitation completed: action={answer.action}, content={content}")
 
@@ -164,7 +175,7 @@ def _reconnection(call: Call, _request: NoArguments) -> CallToolResult:
         if close is not None:
             await close()
 
-    from_thread.run(close_now)
+    awaited(call, close_now())
     return told("the stream was closed before this answer")
 
 

@@ -20,7 +20,6 @@ ALLOWED = {
     "qms/disk/watcher.py: dispatch": LOOP,
     "qms/features/recall/search.py: look": NATIVE,
     "qms/http/errors.py: guarded": REQUEST,
-    "qms/http/threads.py: _while_wanted": HANDED_ON,
     "qms/index/build.py: _make_words": NATIVE,
     "qms/index/store_indexes.py: follow": NATIVE,
     "qms/mcp/calls.py: ask": REQUEST,
