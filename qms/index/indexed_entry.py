@@ -94,7 +94,7 @@ def index_document(header: Header, document: Document) -> IndexDocument:
     body = document["body"]
     return IndexDocument(
         header=header,
-        text="\n".join(_texts(header.kind, body)),
+        text=indexed_text(header.kind, body),
         keywords=tuple(document.get("keywords") or ()),
         conversation_id=_string(body.get("conversationId")),
         source=tuple(_source_names(document.get("source"))),
@@ -103,6 +103,11 @@ def index_document(header: Header, document: Document) -> IndexDocument:
         ordinal=_whole(body.get("ordinal")),
         metadata=document.get("metadata") or {},
     )
+
+
+def indexed_text(kind: Kind, body: dict[str, Any]) -> str:
+    """Return the text of a body: the main text, then its other strings, each on its own line."""
+    return "\n".join(_texts(kind, body))
 
 
 def line_facets(header: Header, line: bytes) -> Facets:

@@ -13,7 +13,8 @@ from qms.commands.command import command
 from qms.commands.formats import EntryTable
 from qms.commands.requests import Request, Response
 from qms.commands.visible import Visible
-from qms.index.indexed_entry import index_document
+from qms.index.indexed_entry import indexed_text
+from qms.index.words.snippets import snippet
 from qms.memory.access import AccessTier
 from qms.memory.bodies import Kind
 from qms.memory.entry import Document
@@ -281,5 +282,5 @@ def _provenance(result: "Result", document: Document) -> Provenance:
 
 def snippet_of(result: "Result", document: Document, found: "Found") -> str:
     """Return the part of an entry's text that matches best."""
-    indexed = index_document(result.record.header, document)
-    return result.source.keyword.snippet(found.question.keyword, indexed)
+    text = indexed_text(result.record.header.kind, document["body"])
+    return snippet(found.question.keyword, text)

@@ -56,7 +56,6 @@ from qms.index.words.segments import (
     Written,
     open_writer,
 )
-from qms.index.words.snippets import snippet
 from qms.memory.errors import UnavailableError
 from qms.memory.filters import Filter
 
@@ -265,10 +264,6 @@ class KeywordIndex:
             return []
         hits = self._hits(lambda _: plan, Conditions(wanted, now, without), limit)
         return [entry_id for entry_id, _ in self._named_hits(hits)]
-
-    def snippet(self, query: KeywordQuery, document: IndexDocument) -> str:
-        """Return the part of an entry's text that matches a query best, its words marked."""
-        return snippet(query, document.text)
 
     def _hits(self, make: _MakePlan, conditions: Conditions, limit: int) -> KeyHits:
         state, limit = self._state, min(limit, MAX_HITS)

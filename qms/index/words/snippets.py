@@ -1,7 +1,7 @@
 """Snippets: the part of a text that matches a query best, about one line, its words marked."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from itertools import islice
 from typing import NamedTuple
@@ -23,7 +23,7 @@ _KEPT_WORDS = 4096
 
 _SMALL_WORD_WORTH = 0.1
 _LEAD_CHARACTERS = 40
-_SPACES = re.compile(r"\s+")
+_END_OF_WORD = re.compile(r"[^a-z0-9]")
 _BORDER = re.compile(r"\s")
 
 
@@ -51,15 +51,12 @@ def _matches(query: KeywordQuery, text: str) -> Iterator[_Match]:
     if not query.small and not query.content:
         return
     asked = _asked(query.small, query.content, _language(text[:_LANGUAGE_CHARACTERS]))
-    # Lower case keeps the places of an ASCII text; a pattern that ignores case takes twice as long.
-    is_ascii = text.isascii()
-    looked_at, pattern = (text.lower(), asked.pattern) if is_ascii else (text, asked.accented)
-    for found in islice(pattern.finditer(looked_at), _MAX_MATCHES):
-        for at, length, stem in _stems_in(found.group(), asked.words, asked.language):
-            meant = asked.by_stem.get(stem)
-            if meant is not None:
-                start = found.start() + at
-                yield _Match(start, start + length, *meant)
+    # Lower case keeps the places of an ASCII text.
+    stemmed = _plain_stems(text.lower(), asked) if text.isascii() else _any_stems(text, asked)
+    for start, end, stem in stemmed:
+        meant = asked.by_stem.get(stem)
+        if meant is not None:
+            yield _Match(start, end, *meant)
 
 
 @lru_cache(maxsize=_KEPT_LANGUAGES)
@@ -68,40 +65,24 @@ def _language(beginning: str) -> str:
 
 
 class _Asked(NamedTuple):
-    """The words of a query in one language: what to look for, and what a match is worth."""
+    """The words of a query in one language: what to look for, and what a match is worth.
+
+    Only words with the beginning of a query word are stemmed; the stem then decides.
+    """
 
     words: tuple[str, ...]
     language: str
     by_stem: dict[str, tuple[str, float]]
-    pattern: re.Pattern[str]
-    accented: re.Pattern[str]
+    beginnings: tuple[str, ...]
 
 
 @lru_cache(maxsize=64)
 def _asked(small: tuple[str, ...], content: tuple[str, ...], language: str) -> _Asked:
     worths = dict.fromkeys(small, _SMALL_WORD_WORTH) | dict.fromkeys(content, 1.0)
-    asked, stemmed = tuple(worths), tuple(stems(list(worths), language))
-    return _Asked(
-        asked,
-        language,
-        dict(zip(stemmed, worths.items(), strict=True)),
-        _candidates(asked, stemmed, True),
-        _candidates(asked, stemmed, False),
-    )
-
-
-def _candidates(
-    asked: tuple[str, ...], stemmed: tuple[str, ...], is_ascii: bool
-) -> re.Pattern[str]:
-    # Only words with the prefix of a query word are checked, and words with letters beyond ASCII,
-    # which may have accents; the stem then decides.
-    beginnings = {_common_beginning(word, stem) for word, stem in zip(asked, stemmed, strict=True)}
-    alternatives = "|".join(sorted(map(re.escape, beginnings), key=len, reverse=True))
-    beginning = rf"(?<![^\W_])(?:{alternatives})[^\W_]*"
-    accented = r"(?<![^\W_])[A-Za-z0-9]*+[^\W_\x00-\x7f][^\W_]*+"
-    return (
-        re.compile(beginning) if is_ascii else re.compile(f"{beginning}|{accented}", re.IGNORECASE)
-    )
+    stemmed = stems(list(worths), language)
+    beginnings = dict.fromkeys(map(_common_beginning, worths, stemmed))
+    by_stem = dict(zip(stemmed, worths.items(), strict=True))
+    return _Asked(tuple(worths), language, by_stem, tuple(beginnings))
 
 
 def _common_beginning(word: str, stem: str) -> str:
@@ -109,6 +90,38 @@ def _common_beginning(word: str, stem: str) -> str:
     while length < min(len(word), len(stem)) and word[length] == stem[length]:
         length += 1
     return word[: max(1, length)]
+
+
+def _plain_stems(text: str, asked: _Asked) -> Iterable[tuple[int, int, str]]:
+    """Return start, end and stem of the words of an ASCII text that may be meant."""
+    ends: dict[int, int] = {}
+    for beginning in asked.beginnings:
+        at = text.find(beginning)
+        while at >= 0:
+            if not at or not text[at - 1].isalnum():
+                end_of_word = _END_OF_WORD.search(text, at)
+                ends[at] = end_of_word.start() if end_of_word else len(text)
+            at = text.find(beginning, at + 1)
+    places = sorted(ends.items())[:_MAX_MATCHES]
+    known = stems(words(" ".join([text[at:end] for at, end in places])), asked.language)
+    return ((at, end, stem) for (at, end), stem in zip(places, known, strict=True))
+
+
+def _any_stems(text: str, asked: _Asked) -> Iterator[tuple[int, int, str]]:
+    """Yield start, end and stem of the words of a text that may be meant."""
+    for found in islice(_accented(asked.beginnings).finditer(text), _MAX_MATCHES):
+        for at, length, stem in _stems_in(found.group(), asked.words, asked.language):
+            start = found.start() + at
+            yield start, start + length, stem
+
+
+@lru_cache(maxsize=64)
+def _accented(beginnings: tuple[str, ...]) -> re.Pattern[str]:
+    """Return a pattern of words with these beginnings, and of words that may have accents."""
+    alternatives = "|".join(sorted(map(re.escape, beginnings), key=len, reverse=True))
+    beginning = rf"(?<![^\W_])(?:{alternatives})[^\W_]*"
+    accented = r"(?<![^\W_])[A-Za-z0-9]*+[^\W_\x00-\x7f][^\W_]*+"
+    return re.compile(f"{beginning}|{accented}", re.IGNORECASE)
 
 
 @lru_cache(maxsize=_KEPT_WORDS)
@@ -168,5 +181,5 @@ def _render(text: str, start: int, end: int, matches: list[_Match]) -> str:
         pieces += [text[at : match.start], MARK, text[match.start : match.end], MARK]
         at = match.end
     pieces.append(text[at:end])
-    shown = _SPACES.sub(" ", "".join(pieces)).strip()
+    shown = " ".join("".join(pieces).split())
     return f"{'… ' if start else ''}{shown}{' …' if end < len(text) else ''}"
