@@ -19,7 +19,8 @@ from qms.index.sources import Source
 from qms.index.vectors.cosine_stats import Moments
 from qms.index.words.query_plan import KeywordQuery
 from qms.index.words.segments import KeyHits
-from qms.memory.entry import split_id
+from qms.memory.bodies import Kind
+from qms.memory.entry import Header, split_id
 from qms.search.hits import NOBODY, Candidates, Column, Exact, Hits
 from qms.search.query import Question
 
@@ -132,6 +133,19 @@ def find_traits(sources: Sequence[Source], hits: Hits) -> Traits:
             ids = source.columns.slots.ids_of(slots.tolist())
             traits.usage[rows] = [source.usage.get(entry_id, 0) for entry_id in ids]
     return traits
+
+
+def find_chunks(sources: Sequence[Source], hits: Hits) -> Iterator[tuple[int, Header]]:
+    """Yield row and header of each hit that is a chunk of a document, in the order of the hits."""
+    are_chunks = np.zeros(len(hits), np.bool_)
+    for number, source in enumerate(sources):
+        rows = np.flatnonzero(hits.sources == number)
+        are_chunks[rows] = source.columns.are_kind(hits.slots[rows], Kind.CHUNK)
+    for row in np.flatnonzero(are_chunks).tolist():
+        number, slot = int(hits.sources[row]), int(hits.slots[row])
+        record = sources[number].view.get(hits.tables[number].id_of(slot))
+        if record is not None:
+            yield row, record.header
 
 
 def _search(source: Source, question: Question) -> _Found:

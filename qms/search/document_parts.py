@@ -1,11 +1,11 @@
 """Keeps one document from filling the results: only its best chunks stay."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable
 
 import numpy as np
 
-from qms.index.sources import Source
+from qms.memory.entry import Header
 from qms.memory.parts import document_id_of
 from qms.search.hits import Hits
 
@@ -13,16 +13,17 @@ CHUNKS_OF_A_DOCUMENT = 2
 """How many chunks of one document are among the results, unless a filter names kinds."""
 
 
-def limit_parts(hits: Hits, sources: Sequence[Source]) -> Hits:
-    """Return the hits, best first, without further chunks of a document that has its share."""
+def limit_parts(hits: Hits, chunks: Iterable[tuple[int, Header]]) -> Hits:
+    """Return the hits, best first, without further chunks of a document that has its share.
+
+    `chunks` are the rows of hits that are chunks, best first.
+    """
     seen = Counter[str]()
-    kept: list[int] = []
-    for row, (number, entry_id) in enumerate(zip(hits.sources.tolist(), hits.ids, strict=True)):
-        record = sources[number].view.get(entry_id)
-        owner = document_id_of(record.header) if record is not None else None
+    dropped: list[int] = []
+    for row, header in chunks:
+        owner = document_id_of(header)
         if owner is not None:
             seen[owner] += 1
             if seen[owner] > CHUNKS_OF_A_DOCUMENT:
-                continue
-        kept.append(row)
-    return hits if len(kept) == len(hits) else hits.take(np.array(kept, np.int64))
+                dropped.append(row)
+    return hits.take(np.delete(np.arange(len(hits)), dropped)) if dropped else hits

@@ -18,6 +18,7 @@ from qms.models.expander import Expansion
 from qms.models.in_use import Models
 from qms.search.candidates import (
     find_candidates,
+    find_chunks,
     find_latest,
     find_traits,
     find_vectors,
@@ -172,7 +173,7 @@ def _ranked(
     hits, late = reranked.hits, reranked.skipped
     hits = weigh(hits, find_traits(sources, hits), question.profile, now=question.now)
     if question.wanted is None or not question.wanted.names_kinds:
-        hits = limit_parts(hits, sources)
+        hits = limit_parts(hits, find_chunks(sources, hits))
     balance, most = question.profile.mmr_lambda, question.limit + SPARE
     if balance is not None and question.vector is not None:
         vectors = find_vectors(sources, hits, len(question.vector))

@@ -241,6 +241,12 @@ class Columns:
             names = {code: self._names[code] for code in set(codes.tolist()) if code != NONE}
         return [names.get(code) for code in codes.tolist()]
 
+    def are_kind(self, slots: IntArray, kind: Kind) -> BoolArray:
+        """Say for each slot whether its entry is of a kind."""
+        with self._lock:
+            found: BoolArray = self._columns["kind"][slots] == _KINDS[kind]
+            return found
+
     def fill_traits(self, traits: Traits, rows: IntArray, slots: IntArray) -> None:
         """Copy the traits of slots into these rows; usage is filled elsewhere."""
         with self._lock:
