@@ -4,6 +4,7 @@ import { hrefOf } from "./router.js";
 
 const overview = () => import("./pages/overview.js").then((page) => page.Overview);
 const entries = () => import("./pages/entries.js").then((page) => page.Entries);
+const documents = () => import("./pages/documents.js").then((page) => page.Documents);
 const review = () => import("./pages/review.js").then((page) => page.Review);
 const users = () => import("./pages/users.js").then((page) => page.Users);
 const projects = () => import("./pages/projects.js").then((page) => page.Projects);
@@ -24,6 +25,10 @@ export const PAGES = [
     { name: "overview", title: "Overview", icon: "speedometer2", load: overview },
     {
         name: "entries", title: "Entries", icon: "journal-text", load: entries,
+        group: "Memories", least: "reader",
+    },
+    {
+        name: "documents", title: "Documents", icon: "file-earmark-text", load: documents,
         group: "Memories", least: "reader",
     },
     {

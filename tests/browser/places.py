@@ -3,6 +3,7 @@
 PLACES = {
     "Overview": "#/overview",
     "Entries": "#/entries/projA",
+    "Documents": "#/documents/projA",
     "Review": "#/review/projA",
     "Import and export": "#/transfer/projA",
     "Activity": "#/activity",

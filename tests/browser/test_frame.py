@@ -20,6 +20,7 @@ MENUS = {
     "reader": [
         "Overview",
         "Entries",
+        "Documents",
         "Graph",
         "Archive",
         TRANSFER,
@@ -30,6 +31,7 @@ MENUS = {
     "writer": [
         "Overview",
         "Entries",
+        "Documents",
         "Graph",
         "Archive",
         TRANSFER,
@@ -40,6 +42,7 @@ MENUS = {
     "curator": [
         "Overview",
         "Entries",
+        "Documents",
         "Review",
         "Disputes",
         "Graph",
@@ -52,6 +55,7 @@ MENUS = {
     "admin": [
         "Overview",
         "Entries",
+        "Documents",
         "Review",
         "Disputes",
         "Graph",

@@ -73,6 +73,8 @@ function aboutOf(stats) {
 }
 
 function Item({ item, project, onChange }) {
+    // A chunk is restored with its document.
+    const isRestorable = item.kind !== "chunk" && mayIn(project, "curator");
     return html`<li class="row-item">
         <${Icon} name="archive" />
         <div>
@@ -80,7 +82,7 @@ function Item({ item, project, onChange }) {
             <div class="row-meta"><${Kind} kind=${item.kind} /><span class="chip">${item.reason}</span>
                 <span>by ${item.by}</span><${Time} utc=${item.archivedUtc} /></div>
         </div>
-        ${mayIn(project, "curator") && html`<div class="row-side"><button class="btn btn-quiet btn-sm"
+        ${isRestorable && html`<div class="row-side"><button class="btn btn-quiet btn-sm"
             aria-label=${`Restore ${item.title}`}
             onClick=${() => restore(project, item.id, onChange, item.archivedUtc)}>
                 <${Icon} name="arrow-counterclockwise" /><span>Restore</span></button></div>`}

@@ -22,6 +22,10 @@ import { Tabs } from "./tabs.js";
 import { complain, say } from "./toasts.js";
 
 const CURATION = ["provisional", "curated", "canonical"];
+const IN_DOCUMENTS = {
+    document: (id) => ({ id }),
+    chunk: (id) => ({ id, chunk: id, show: "chunks" }),
+};
 const close = () => setQuery({ id: "", edit: "", new: "", copy: "" });
 
 export function EntryPanel({ project, id, isEditing, onChange }) {
@@ -67,7 +71,9 @@ function EntryView({ entry, version, flags = [], onChange, onRemoved }) {
             ${tab === "links" && html`<${EntryLinks} entry=${entry} version=${version} onChange=${onChange} />`}
             ${tab === "history" && html`<${EntryHistory} entry=${entry} version=${version} onChange=${onChange} />`}
             ${tab !== "json" && html`<p class="small mt-3 mb-0">
-                <a href=${hrefOf("graph", [projectOf(entry.id)], { id: entry.id })}>Show in graph</a></p>`}
+                <a href=${hrefOf("graph", [projectOf(entry.id)], { id: entry.id })}>Show in graph</a>
+                ${IN_DOCUMENTS[entry.kind] && html` · <a href=${hrefOf("documents", [projectOf(entry.id)],
+                    IN_DOCUMENTS[entry.kind](entry.id))}>Show in Documents</a>`}</p>`}
             ${tab === "json" && html`<div class="stack-sm">
                 <pre class="code-text" tabindex="0" aria-label="The entry as JSON">
                     ${JSON.stringify(entry, null, 2)}</pre>
