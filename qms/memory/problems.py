@@ -15,7 +15,7 @@ from qms.memory.texts import SHOWN_KEY
 MAX_PROBLEMS = 10
 """At most this many problems of one object are told."""
 
-_STEP = re.compile(r"\[[^\]]*\]|[^.\[]+")
+_STEP = re.compile(r"\[[^\[\]]*\]|[^.\[]+")
 _COMPARED = 64
 _MAX_NEAR = 2
 _LEAST_LIKENESS = 0.6

@@ -15,6 +15,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from qms.index.words import snippets
 from tests.house.pages import ROOT
 from tests.support.growth import MOST_RATIO, slowest_growth, texts_against
 from tests.support.hostile_texts import TEXTS, repeated
@@ -25,6 +26,7 @@ USES = frozenset({"compile", "match", "fullmatch", "search", "sub", "subn", "spl
 AT_THE_BEGINNING = frozenset({"match", "fullmatch"})
 
 MADE_WHEN_ASKED: dict[str, list[re.Pattern[str]]] = {
+    "qms.index.words.snippets": [snippets._accented(("a", "token"))],
     "qms.text.secrets": [],  # made while the module is imported, and found in its table
     "qms.config.masked": [re.compile("0" * 64, re.IGNORECASE)],  # the hash of a key, no text
 }
