@@ -56,7 +56,9 @@ def test_a_root_with_ten_stores_starts_every_time(tmp_path: Path, starts: int) -
 
 @pytest.mark.slow
 @needs_fork
-@pytest.mark.parametrize("count", [2, pytest.param(100, marks=pytest.mark.long)])
+@pytest.mark.parametrize(
+    "count", [2, pytest.param(100, marks=[pytest.mark.long, pytest.mark.timeout(3600)])]
+)
 def test_native_libraries_can_be_imported_by_many_threads_at_once(count: int) -> None:
     assert run("tests.support.first_use", "import", "prepared", str(count)) == {"0": count}
 
