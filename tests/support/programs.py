@@ -20,6 +20,7 @@ DEBIAN_PACKAGES = {
     "chattr": "e2fsprogs",
     "chromium": "chromium",
     "curl": "curl",
+    "debootstrap": "debootstrap",
     "faketime": "faketime",
     "git": "git",
     "makensis": "nsis",
