@@ -124,11 +124,12 @@ def test_every_relative_link_of_a_page_leads_to_a_file() -> None:
     assert broken == []
 
 
-def test_decisions_are_numbered_without_gaps_and_have_three_parts() -> None:
+def test_decisions_have_numbers_of_their_own_and_three_parts() -> None:
     pages = sorted((ROOT / "docs" / "decisions").glob("[0-9]*.md"))
     wanted = ["Context", "Decision", "Consequences"]
 
-    assert [int(page.name[:4]) for page in pages] == list(range(1, len(pages) + 1))
+    numbers = [int(page.name[:4]) for page in pages]
+    assert numbers == sorted(set(numbers))  # a gap is a number that somebody still writes on
     for page in pages:
         assert re.findall(r"^## (\w+)", page.read_text(encoding="utf-8"), re.MULTILINE) == wanted
 
