@@ -1,6 +1,5 @@
 """Finds every problem of an object that does not fit its type, each with its field and a remedy."""
 
-import re
 from collections.abc import Collection, Iterator, Sequence
 from difflib import get_close_matches
 from itertools import islice
@@ -15,7 +14,6 @@ from qms.memory.texts import SHOWN_KEY
 MAX_PROBLEMS = 10
 """At most this many problems of one object are told."""
 
-_STEP = re.compile(r"\[[^\[\]]*\]|[^.\[]+")
 _COMPARED = 64
 _MAX_NEAR = 2
 _LEAST_LIKENESS = 0.6
@@ -127,7 +125,7 @@ def _unknown(name: str, fields: Collection[str], wanted: type[msgspec.Struct]) -
 
 def _values_at(form: Form | None, path: str) -> Collection[str]:
     """Return the values of the enum at a path inside a field, none if they are not known."""
-    for step in _STEP.findall(path):
+    for step in filter(None, path.replace("[", ".[").split(".")):
         if form is not None:
             form = form.item if step.startswith("[") else (form.parts or {}).get(step)
     return form.values.values() if form is not None and form.values else ()
