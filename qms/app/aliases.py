@@ -3,15 +3,25 @@
 An alias asks the command that does the work, and tells its answer in the form that it always had.
 """
 
+from typing import Any
+
 from qms.commands.call import Call
 from qms.commands.command import EXAMPLE_ID, command
+from qms.commands.configuration_edit import ProjectQuery
 from qms.commands.requests import NoArguments, Request, Response
 from qms.features.backups.administration import BackupOrder, order_backups
 from qms.features.backups.backup_manifest import BackupKind
 from qms.features.backups.history import Most, VersionItem, told_versions
-from qms.features.stores.reports import HeldChoice, HeldDecision, decide_held
+from qms.features.stores.held import HeldChoice, HeldDecision, decide_held
+from qms.features.stores.stores import (
+    ListedProblem,
+    loaded_stores,
+    problems_in,
+    shown_conflict,
+)
 from qms.memory.access import AccessTier
 from qms.memory.entry import split_id
+from qms.store.memory_store import MemoryStore
 from qms.store.options import ReloadReport
 
 
@@ -105,3 +115,101 @@ def list_versions(call: Call, request: VersionQuery) -> VersionPage:
         project, entry_id, limit=request.limit, full=request.full, deadline=call.deadline
     )
     return VersionPage(items=items, omitted=omitted, version=call.version)
+
+
+MAX_LINE_CHARS = 4096
+"""A longer bad line is cut off in `listAllProblems`."""
+
+
+class ProblemItem(Response, frozen=True):
+    """A problem to look at; a bad line includes the beginning of its text."""
+
+    code: str
+    project: str | None
+    file: str | None
+    line: int | None
+    reason: str
+    text: str | None
+
+
+class ProblemItems(Response, frozen=True):
+    """Problems of the server and of the stores in reach."""
+
+    items: list[ProblemItem]
+    version: str
+
+
+class ConflictItem(Response, frozen=True):
+    """A conflict copy, the version that lost, beside the current entry."""
+
+    project: str
+    conflict: dict[str, Any]
+    current: dict[str, Any] | None
+
+
+class ConflictItems(Response, frozen=True):
+    """Conflict copies, oldest first."""
+
+    items: list[ConflictItem]
+    version: str
+
+
+@command(
+    route="GET /admin/problems",
+    help="List what a person should look at, bad lines with their text",
+    after="saveConfig",
+    alias_of="listProblems",
+)
+def list_all_problems(call: Call, request: ProjectQuery) -> ProblemItems:
+    """Return the problems of the server and of its stores."""
+    items = [
+        ProblemItem(
+            code=one.code,
+            project=one.project,
+            file=one.file,
+            line=one.line,
+            reason=one.reason,
+            text=_line_text(call, one),
+        )
+        for one in problems_in(call, _slugs(call, request))
+        if request.project is None or one.project is not None
+    ]
+    return ProblemItems(items=items, version=call.version)
+
+
+@command(
+    route="GET /admin/conflicts",
+    help="List conflict copies beside the entries that live",
+    after="listAllProblems",
+    alias_of="listConflicts",
+)
+def list_all_conflicts(call: Call, request: ProjectQuery) -> ConflictItems:
+    """Return the conflict copies, each with the current entry."""
+    items = [
+        _conflict_item(call, slug, store, copy)
+        for slug, store in loaded_stores(call, _slugs(call, request)).items()
+        for copy in store.conflicts()
+    ]
+    return ConflictItems(items=items, version=call.version)
+
+
+def _slugs(call: Call, request: ProjectQuery) -> list[str]:
+    wanted = request.project
+    return call.opened if wanted is None else [call.in_project(wanted).project]
+
+
+def _line_text(call: Call, problem: ListedProblem) -> str | None:
+    if problem.project is None or problem.line is None or problem.file != "entries.jsonl":
+        return None
+    store = call.context.catalog.loaded(problem.project)
+    line = store.line(problem.line) if store else None
+    return None if line is None else line[:MAX_LINE_CHARS].decode("utf-8", "replace")
+
+
+def _conflict_item(call: Call, slug: str, store: MemoryStore, copy: dict[str, Any]) -> ConflictItem:
+    record = store.view.get(str(copy.get("id")))
+    return ConflictItem(
+        project=slug,
+        conflict=shown_conflict(copy, call.visibility),
+        current=call.visibility.shown(record.document()) if record else None,
+    )

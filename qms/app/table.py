@@ -25,7 +25,7 @@ from qms.features.lists import cold_start, list_entries, stats
 from qms.features.projects import projects, settings_text
 from qms.features.proposals import assist, proposals
 from qms.features.recall import recall, search
-from qms.features.stores import bad_lines, reports, stores
+from qms.features.stores import bad_lines, held, stores
 from qms.features.summaries import summaries
 from qms.features.sync import sync_commands
 from qms.features.transfer import move, transfer
@@ -42,7 +42,7 @@ MODULES: tuple[ModuleType, ...] = (
     *(changes, read_graph),
     *(ai_memory_store, ai_memory_search, ai_memory_single, ai_memory_consolidate),
     *(ai_memory_stats, ai_memory_archive),
-    *(sign_in, users, keys, permissions, projects, settings_text, reports, bad_lines),
+    *(sign_in, users, keys, permissions, projects, settings_text, held, bad_lines),
     *(administration, transfer, records, aliases),
 )
 """The modules that declare commands, in the order in which lists name their commands."""

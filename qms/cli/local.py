@@ -61,7 +61,7 @@ class Local:
 
     def is_administration(self, command: str) -> bool:
         """Return whether a command administers the server."""
-        return any(row.name == command and row.route is not None for row in self._gate.commands)
+        return any(row.name == command and row.toolset is None for row in self._gate.commands)
 
     def projects(self) -> list[str]:
         """Return every project of the root."""

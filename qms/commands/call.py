@@ -68,6 +68,11 @@ class Call:
         return self.admission.endpoint
 
     @property
+    def has_project(self) -> bool:
+        """Say whether it is a call in a project, and not on the server as a whole."""
+        return self.admission.project is not None
+
+    @property
     def project(self) -> str:
         """Return the slug of the project as the configuration spells it."""
         return self.endpoint.slug

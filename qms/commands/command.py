@@ -28,13 +28,14 @@ class Route(msgspec.Struct, frozen=True):
 class Command(msgspec.Struct, frozen=True, kw_only=True):
     """One row of the command table.
 
-    A row with a route is one of the administration: its call has no project, and `least` is
-    compared with the user's own tier.
+    With a toolset it is called in a project, and `least` is compared with the tier there. With a
+    route it is one of the administration: its call has no project, and `least` is compared with
+    the user's own tier. With both, the project is optional.
     """
 
     name: str
     toolset: str | None
-    """The toolset that a project must allow for a key to call it; None for the administration."""
+    """The toolset that a project must allow for a key to call it; None if no project has it."""
     also: tuple[str, ...] = ()
     """Further toolsets that have it too."""
     least: AccessTier
@@ -111,9 +112,10 @@ def command(
     """Declare a function `(call, request) -> answer` as a command; it stays as it is.
 
     The types come from its annotations, the name from its own unless `name` is given. A command
-    of the administration has a route like `GET /admin/users/{user}` in place of a toolset.
+    of the administration has a route like `GET /admin/users/{user}` in place of a toolset, one
+    whose project is optional has both.
     """
-    assert (toolset is None) != (route is None), "a command has either a toolset or a route"
+    assert toolset is not None or route is not None, "a command has a toolset, a route or both"
 
     def declare(handler: Handler) -> Handler:
         request, response = types_of(handler)

@@ -48,7 +48,7 @@ def taught(row: Command, sent: Mapping[str, Any], limits: Limits) -> Iterator[No
 def _corrected(
     row: Command, sent: dict[str, Any], limits: Limits, fields: list[str]
 ) -> dict[str, Any] | None:
-    if row.route is not None or issubclass(row.request, Conditions) or not _is_short(sent):
+    if row.toolset is None or issubclass(row.request, Conditions) or not _is_short(sent):
         return None
     try:
         read, _ = in_known_forms(sent, row.request, limits)

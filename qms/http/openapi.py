@@ -49,8 +49,8 @@ def openapi_document(commands: Iterable[Command]) -> dict[str, Any]:
         if row.route is not None:
             operation = _routed_operation(row, places, parts)
             paths.setdefault(row.route.path, {})[row.route.method.lower()] = operation
-            continue
-        paths[f"/api/v1/{{project}}/{row.name}"] = {"post": _command_operation(row, places)}
+        if row.toolset is not None:
+            paths[f"/api/v1/{{project}}/{row.name}"] = {"post": _command_operation(row, places)}
         if row.care:
             paths[row.care_route.path] = {"post": _care_operation(row, places)}
     return {
@@ -89,7 +89,7 @@ def _care_operation(row: Command, places: dict[type[Any], Schema]) -> dict[str, 
     """Return a maintenance command at its `/admin` route, which needs no toolset."""
     return {
         **_command_operation(row, places),
-        "operationId": f"care{row.name[0].upper()}{row.name[1:]}",
+        "operationId": _prefixed("care", row.name),
         "description": _needs(row),
         "tags": [_ADMINISTRATION],
     }
@@ -109,7 +109,11 @@ def _routed_operation(
     security = _SESSION if row.route.method == "GET" else _SESSION_CHANGE
     if row.least is AccessTier.NONE:
         security = [*security, {}]
-    operation = _operation(row, places[row.response], security)
+    operation = {
+        **_operation(row, places[row.response], security),
+        "operationId": row.name if row.toolset is None else _prefixed("server", row.name),
+        "tags": [_ADMINISTRATION],
+    }
     if row.route.method.lower() in _WITHOUT_BODY:
         parameters += [
             _parameter(name, "query", schema, required=name in needed)
@@ -138,13 +142,18 @@ def _operation(row: Command, response: Schema, security: Security) -> dict[str, 
         "operationId": row.name,
         "summary": row.help,
         "description": _needs(row),
-        "tags": [row.toolset or _ADMINISTRATION],
+        "tags": [row.toolset],
         "security": security,
         "responses": {
             "200": {"description": _sentence(row.response.__doc__), "content": content},
             **{str(status): _ERROR for status in error_statuses()},
         },
     }
+
+
+def _prefixed(prefix: str, name: str) -> str:
+    """Return the id of an operation that runs a command at another place, too."""
+    return f"{prefix}{name[0].upper()}{name[1:]}"
 
 
 def _needs(row: Command) -> str:

@@ -1,9 +1,10 @@
 from collections import Counter
+from contextlib import nullcontext
 from typing import Any
 
 import pytest
 
-from qms.app.table import ADMIN_TABLE, TABLE
+from qms.app.table import ADMIN_TABLE, COMMANDS, TABLE
 from qms.commands.command import Command
 from qms.commands.gate import begin
 from qms.config.settings import Settings
@@ -57,18 +58,37 @@ def test_a_search_over_mcp_looks_each_project_up_once(
     assert looked_up == {"find_endpoint": 2, "access_in": 2}
 
 
-@pytest.mark.parametrize("row", TABLE, ids=lambda row: row.name)
-def test_a_command_of_projects_is_none_of_the_server(house: House, row: Command) -> None:
-    with pytest.raises(NotFoundError, match="there is no command"):
-        house.gate.admit(LOCAL_ADMIN, None, row.name).check()
-    assert house.gate.admit(LOCAL_ADMIN, "projA", row.name).check() is row
+ONE_PLACE = [row for row in COMMANDS if (row in TABLE) != (row in ADMIN_TABLE)]
+
+PROJECT_OPTIONAL = {"listProblems", "listConflicts"}
+"""Commands of a project and of the server, written down again: one more is a decision."""
 
 
-@pytest.mark.parametrize("row", ADMIN_TABLE, ids=lambda row: row.name)
-def test_a_command_of_the_server_is_none_of_projects(house: House, row: Command) -> None:
+def test_the_project_is_optional_for_few_commands() -> None:
+    assert {row.name for row in TABLE if row in ADMIN_TABLE} == PROJECT_OPTIONAL
+
+
+@pytest.mark.parametrize("name", sorted(PROJECT_OPTIONAL))
+def test_with_a_project_the_tier_there_decides_and_without_one_the_own_tier(
+    house: House, name: str
+) -> None:
+    ranks = '\n[permissions.projA]\nadmin = "reader"\nwriter = "admin"\n'
+    house.reconfigure(lambda text: text + ranks)
+    admin, writer = (house.gate.authenticate(key_of(user)) for user in ("admin", "writer"))
+
+    for who, there, own in ((admin, False, True), (writer, True, False)):
+        for project, is_allowed in (("projA", there), (None, own)):
+            with nullcontext() if is_allowed else pytest.raises(NotAllowedError):
+                house.gate.admit(who, project, name).check()
+
+
+@pytest.mark.parametrize("row", ONE_PLACE, ids=lambda row: row.name)
+def test_a_command_is_one_of_projects_or_of_the_server(house: House, row: Command) -> None:
+    own, other = ("projA", None) if row in TABLE else (None, "projA")
+
     with pytest.raises(NotFoundError, match="there is no command"):
-        house.gate.admit(LOCAL_ADMIN, "projA", row.name).check()
-    assert house.gate.admit(LOCAL_ADMIN, None, row.name).check() is row
+        house.gate.admit(LOCAL_ADMIN, other, row.name).check()
+    assert house.gate.admit(LOCAL_ADMIN, own, row.name).check() is row
 
 
 def test_the_tier_in_the_project_decides_there_and_the_own_tier_on_the_server(house: House) -> None:

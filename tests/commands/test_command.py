@@ -88,11 +88,20 @@ def test_the_method_of_a_route_gives_the_hints_of_its_command(
     assert (row.read_only, row.idempotent, row.destructive) == hints
 
 
-def test_a_command_has_either_a_toolset_or_a_route() -> None:
+def test_a_command_has_a_toolset_or_a_route() -> None:
     with pytest.raises(AssertionError):
         command(help="Count")
-    with pytest.raises(AssertionError):
-        command(toolset="core", route="GET /admin/all", help="Count")
+
+
+def test_the_project_of_a_command_with_both_is_optional() -> None:
+    module = in_module(count_tags, "two.places")
+    command(toolset="core", route="GET /admin/all", help="Count")(count_tags)
+
+    (row,) = collect([module])
+
+    assert row.is_for(in_project=True)
+    assert row.is_for(in_project=False)
+    assert row.read_only
 
 
 def test_commands_stand_in_the_order_of_modules_and_behind_the_one_that_they_follow() -> None:

@@ -186,7 +186,7 @@ class House:
                 audit=self.audit,
                 series=self.series,
                 clock=self.clock,
-                commands=(*commands, *ADMIN_TABLE),
+                commands=(*commands, *(row for row in ADMIN_TABLE if row not in commands)),
                 keyring=self.keyring,
                 parts=(self.queue, Extractor()),
             )

@@ -46,6 +46,26 @@ def test_problems_come_with_the_text_of_the_bad_line(
     assert admin.fails("GET", "/problems?project=nowhere").status == 404
 
 
+def test_without_a_project_problems_of_the_server_and_of_loaded_stores_are_listed(
+    house: House, admin: Console
+) -> None:
+    house.entries_file().parent.mkdir(parents=True, exist_ok=True)
+    house.entries_file().write_text('{"kind":"rumour"}\n', encoding="utf-8")
+    house.toml.write_text("[global", encoding="utf-8")
+    house.configuration.reload()
+    assert house.catalog.loaded("projA") is None
+
+    (own,) = admin("GET", "/stores/problems")["items"]
+    assert (own["code"], own["project"]) == ("configuration", None)
+    assert house.catalog.loaded("projA") is None
+
+    (there,) = admin("POST", "/stores/projA/listProblems", {})["items"]
+    assert (there["project"], there["line"]) == ("projA", 1)
+    assert admin("GET", "/stores/problems")["items"] == [own, there]
+    told = [{**one, "text": None} for one in admin("GET", "/problems")["items"]]
+    assert told == [{**one, "text": None} for one in (own, there)]
+
+
 def test_a_conflict_copy_stands_beside_what_lives(
     house: House, admin: Console, as_writer: Door, entry: EntryMaker
 ) -> None:
@@ -57,6 +77,7 @@ def test_a_conflict_copy_stands_beside_what_lives(
     house.store().reload()
 
     (item,) = admin("GET", "/conflicts")["items"]
+    assert admin("GET", "/stores/conflicts")["items"] == [item["conflict"]]
 
     assert item["project"] == "projA"
     assert item["conflict"]["entry"]["title"] == "By an agent"

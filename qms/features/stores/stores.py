@@ -1,27 +1,41 @@
-"""Maintenance commands of one store: reload, held deletions, problems, conflicts, verify."""
+"""Maintenance commands of stores: reload, problems, conflicts, rebuild, verify."""
 
+from collections.abc import Iterable
 from typing import Any
 
+import msgspec
 from msgspec import UNSET, UnsetType
 
 from qms.commands.call import Call
 from qms.commands.command import EXAMPLE_ID, command
 from qms.commands.requests import Conditions, NoArguments, Request, Response
+from qms.features.health import health
 from qms.memory.access import AccessTier
 from qms.memory.visibility import Visibility
+from qms.store.memory_store import MemoryStore
 from qms.store.options import Problem, ReloadReport
+
+
+class ListedProblem(Response, frozen=True):
+    """A problem to look at; without a project it concerns the whole server."""
+
+    code: str
+    project: str | None
+    reason: str
+    file: str | None
+    line: int | None
 
 
 class ProblemList(Response, frozen=True):
     """Problems to look at."""
 
-    items: list[Problem]
+    items: list[ListedProblem]
 
 
 class VerifyAnswer(ProblemList, frozen=True):
     """Problems of a store, and notes on relations to archived entries, which are no problem."""
 
-    notes: list[Problem] | UnsetType = UNSET
+    notes: list[ListedProblem] | UnsetType = UNSET
 
 
 class ConflictList(Response, frozen=True):
@@ -72,29 +86,49 @@ def reload_store(call: Call, _request: NoArguments) -> ReloadReport:
 @command(
     tier=AccessTier.ADMIN,
     toolset="system",
+    route="GET /admin/stores/problems",
     help="List the lines that could not be read and other troubles of the store",
     read_only=True,
     idempotent=True,
     care=True,
 )
 def list_problems(call: Call, _request: NoArguments) -> ProblemList:
-    """Return the problems of the store and of its indexes."""
-    return ProblemList(items=[*call.store.problems(), *call.context.indexer.problems(call.project)])
+    """Return the problems of the project's store, or those of the server and its loaded stores."""
+    if not call.has_project:
+        return ProblemList(items=problems_in(call, call.opened))
+    found = [*call.store.problems(), *call.context.indexer.problems(call.project)]
+    return ProblemList(items=_listed(found))
+
+
+def problems_in(call: Call, slugs: list[str]) -> list[ListedProblem]:
+    """Return the problems of the server and of loaded stores; it waits for none."""
+    return _listed(health.report(call.context, slugs, is_administrator=True).problems)
+
+
+def _listed(problems: Iterable[Problem | health.ReportedProblem]) -> list[ListedProblem]:
+    return [msgspec.convert(one, ListedProblem, from_attributes=True) for one in problems]
 
 
 @command(
     tier=AccessTier.ADMIN,
     toolset="system",
+    route="GET /admin/stores/conflicts",
     help="List the conflict copies: what lost against an edit by hand",
     read_only=True,
     idempotent=True,
     care=True,
 )
 def list_conflicts(call: Call, _request: NoArguments) -> ConflictList:
-    """Return the conflict copies."""
-    return ConflictList(
-        items=[shown_conflict(one, call.visibility) for one in call.store.conflicts()]
-    )
+    """Return the conflict copies of the project's store, or of all loaded stores."""
+    stores = {call.project: call.store} if call.has_project else loaded_stores(call, call.opened)
+    copies = (copy for store in stores.values() for copy in store.conflicts())
+    return ConflictList(items=[shown_conflict(one, call.visibility) for one in copies])
+
+
+def loaded_stores(call: Call, slugs: list[str]) -> dict[str, MemoryStore]:
+    """Return the stores of these projects that are loaded, by project."""
+    stores = {slug: call.context.catalog.loaded(slug) for slug in slugs}
+    return {slug: store for slug, store in stores.items() if store is not None}
 
 
 def shown_conflict(copy: dict[str, Any], visibility: Visibility) -> dict[str, Any]:
@@ -145,4 +179,4 @@ def rebuild_indexes(call: Call, request: RebuildRequest) -> RebuildAnswer:
 def verify_store(call: Call, _request: NoArguments) -> ProblemList:
     """Read the file again and return its problems."""
     found = call.store.verify()
-    return VerifyAnswer(items=found.problems, notes=found.notes or UNSET)
+    return VerifyAnswer(items=_listed(found.problems), notes=_listed(found.notes) or UNSET)
