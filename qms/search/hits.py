@@ -107,7 +107,7 @@ class Hits(msgspec.Struct, frozen=True, kw_only=True):
         """Say for each row whether it is an exact match."""
         return self.classes < CLASSES[None]
 
-    def take(self, rows: IntArray) -> "Hits":
+    def take(self, rows: IntArray | slice) -> "Hits":
         """Return these rows in this order."""
         return msgspec.structs.replace(
             self,

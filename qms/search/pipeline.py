@@ -180,8 +180,7 @@ def _ranked(
         hits = diversify(hits, vectors, balance=balance, limit=most)
     if question.explain:
         hits = hits.ranked()
-    chosen = hits.take(np.arange(min(most, len(hits))))
-    return chosen, [Skipped("rerank", late)] if late else []
+    return hits.take(slice(most)), [Skipped("rerank", late)] if late else []
 
 
 def _fused(

@@ -37,7 +37,7 @@ _ACCENTS = re.compile(
     "|[\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7"
     "\u0610-\u061a\u0640\u064b-\u065f\u0670\u06d6-\u06dc\u06df-\u06e8\u06ea-\u06ed]+"
 )
-_MAX_WORD_CHARACTERS = 64
+MAX_WORD_CHARACTERS = 64
 
 _LANGUAGE_SAMPLE = 120
 _LEAST_EVIDENCE = 1.0
@@ -93,9 +93,9 @@ def _split(folded: str, width: int) -> list[str]:
 
 
 def _shorten(found: list[str]) -> list[str]:
-    if max(map(len, found), default=0) <= _MAX_WORD_CHARACTERS:
+    if max(map(len, found), default=0) <= MAX_WORD_CHARACTERS:
         return found
-    return [word[:_MAX_WORD_CHARACTERS] for word in found]
+    return [word[:MAX_WORD_CHARACTERS] for word in found]
 
 
 def _weigh_stop_words() -> dict[str, tuple[tuple[str, float], ...]]:

@@ -56,7 +56,7 @@ class Memories:
         self._chance = random.Random(seed)
         self._content = list(dict.fromkeys(self._made_up_words()))
         self._content_odds = _zipf(len(self._content))
-        self._small = sorted(STOP_WORDS["english"], key=len)
+        self._small = sorted(STOP_WORDS["english"], key=lambda word: (len(word), word))
         self._small_odds = _zipf(len(self._small))
 
     def documents(self, count: int) -> Iterator[Document]:

@@ -237,9 +237,11 @@ class Columns:
         """Return the role of each slot, None where there is none."""
         with self._lock:
             inside = slots < self._count
-            codes = np.where(inside, self._columns["role"][np.where(inside, slots, 0)], NONE)
-            names = {code: self._names[code] for code in set(codes.tolist()) if code != NONE}
-        return [names.get(code) for code in codes.tolist()]
+            codes = np.where(
+                inside, self._columns["role"][np.where(inside, slots, 0)], NONE
+            ).tolist()
+            names = {code: self._names[code] for code in set(codes) if code != NONE}
+        return [names.get(code) for code in codes]
 
     def are_kind(self, slots: IntArray, kind: Kind) -> BoolArray:
         """Say for each slot whether its entry is of a kind."""

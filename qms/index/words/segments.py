@@ -209,11 +209,12 @@ class Segments:
         """Return the tantivy query of a plan, limited to entries that meet the conditions."""
         from tantivy import Occur, Query
 
+        should = Occur.Should
         scored = Query.boolean_query(
             [
                 (
-                    Occur.Should,
-                    self._clause(clause, clause.weight * (boost(clause) if boost else 1)),
+                    should,
+                    self._clause(Query, clause, clause.weight * (boost(clause) if boost else 1)),
                 )
                 for clause in plan.scored
             ]
@@ -236,16 +237,16 @@ class Segments:
     def _group(self, clauses: Iterable[Clause]) -> "Query":
         from tantivy import Occur, Query
 
-        return Query.boolean_query([(Occur.Should, self._clause(found, 1.0)) for found in clauses])
+        return Query.boolean_query(
+            [(Occur.Should, self._clause(Query, found, 1.0)) for found in clauses]
+        )
 
-    def _clause(self, clause: Clause, weight: float) -> "Query":
-        from tantivy import Query
-
+    def _clause(self, make: "type[Query]", clause: Clause, weight: float) -> "Query":
         if len(clause.terms) == 1:
-            found = Query.term_query(self.schema, clause.field, clause.terms[0])
+            found = make.term_query(self.schema, clause.field, clause.terms[0])
         else:
-            found = Query.phrase_query(self.schema, clause.field, list(clause.terms), clause.slop)
-        return found if weight == 1.0 else Query.boost_query(found, weight)
+            found = make.phrase_query(self.schema, clause.field, list(clause.terms), clause.slop)
+        return found if weight == 1.0 else make.boost_query(found, weight)
 
     def _one_of(self, terms: list[str]) -> "Query":
         from tantivy import Occur, Query

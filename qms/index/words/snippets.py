@@ -1,13 +1,13 @@
 """Snippets: the part of a text that matches a query best, about one line, its words marked."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import lru_cache
 from itertools import islice
 from typing import NamedTuple
 
 from qms.index.words.query_plan import KeywordQuery
-from qms.text.terms import fold, language_of, stems, words
+from qms.text.terms import MAX_WORD_CHARACTERS, fold, language_of, stems, words
 
 SNIPPET_CHARACTERS = 160
 MARK = "**"
@@ -25,6 +25,10 @@ _SMALL_WORD_WORTH = 0.1
 _LEAD_CHARACTERS = 40
 _END_OF_WORD = re.compile(r"[^a-z0-9]")
 _BORDER = re.compile(r"\s")
+
+
+_Meant = tuple[str, float]
+"""A word of the query, and what a match of it is worth."""
 
 
 class _Match(NamedTuple):
@@ -52,9 +56,8 @@ def _matches(query: KeywordQuery, text: str) -> Iterator[_Match]:
         return
     asked = _asked(query.small, query.content, _language(text[:_LANGUAGE_CHARACTERS]))
     # Lower case keeps the places of an ASCII text.
-    stemmed = _plain_stems(text.lower(), asked) if text.isascii() else _any_stems(text, asked)
-    for start, end, stem in stemmed:
-        meant = asked.by_stem.get(stem)
+    found = _in_plain_text(text.lower(), asked) if text.isascii() else _in_any_text(text, asked)
+    for start, end, meant in found:
         if meant is not None:
             yield _Match(start, end, *meant)
 
@@ -72,8 +75,13 @@ class _Asked(NamedTuple):
 
     words: tuple[str, ...]
     language: str
-    by_stem: dict[str, tuple[str, float]]
+    by_stem: dict[str, _Meant]
+    by_word: dict[str, _Meant]
     beginnings: tuple[str, ...]
+
+    def meant_by(self, word: str) -> _Meant | None:
+        """Return the query word that a word of a text stands for."""
+        return self.by_word.get(word) or self.by_stem.get(stems([word], self.language)[0])
 
 
 @lru_cache(maxsize=64)
@@ -82,18 +90,21 @@ def _asked(small: tuple[str, ...], content: tuple[str, ...], language: str) -> _
     stemmed = stems(list(worths), language)
     beginnings = dict.fromkeys(map(_common_beginning, worths, stemmed))
     by_stem = dict(zip(stemmed, worths.items(), strict=True))
-    return _Asked(tuple(worths), language, by_stem, tuple(beginnings))
+    by_word = {word: by_stem[stem] for word, stem in zip(worths, stemmed, strict=True)}
+    return _Asked(tuple(worths), language, by_stem, by_word, tuple(beginnings))
 
 
 def _common_beginning(word: str, stem: str) -> str:
+    if word.startswith(stem):
+        return stem
     length = 0
     while length < min(len(word), len(stem)) and word[length] == stem[length]:
         length += 1
     return word[: max(1, length)]
 
 
-def _plain_stems(text: str, asked: _Asked) -> Iterable[tuple[int, int, str]]:
-    """Return start, end and stem of the words of an ASCII text that may be meant."""
+def _in_plain_text(text: str, asked: _Asked) -> Iterator[tuple[int, int, _Meant | None]]:
+    """Yield start, end and meaning of the words of an ASCII text that may be meant."""
     ends: dict[int, int] = {}
     for beginning in asked.beginnings:
         at = text.find(beginning)
@@ -102,17 +113,16 @@ def _plain_stems(text: str, asked: _Asked) -> Iterable[tuple[int, int, str]]:
                 end_of_word = _END_OF_WORD.search(text, at)
                 ends[at] = end_of_word.start() if end_of_word else len(text)
             at = text.find(beginning, at + 1)
-    places = sorted(ends.items())[:_MAX_MATCHES]
-    known = stems(words(" ".join([text[at:end] for at, end in places])), asked.language)
-    return ((at, end, stem) for (at, end), stem in zip(places, known, strict=True))
+    for at, end in sorted(ends.items())[:_MAX_MATCHES]:
+        yield at, end, asked.meant_by(text[at : min(end, at + MAX_WORD_CHARACTERS)])
 
 
-def _any_stems(text: str, asked: _Asked) -> Iterator[tuple[int, int, str]]:
-    """Yield start, end and stem of the words of a text that may be meant."""
+def _in_any_text(text: str, asked: _Asked) -> Iterator[tuple[int, int, _Meant | None]]:
+    """Yield start, end and meaning of the words of a text that may be meant."""
     for found in islice(_accented(asked.beginnings).finditer(text), _MAX_MATCHES):
         for at, length, stem in _stems_in(found.group(), asked.words, asked.language):
             start = found.start() + at
-            yield start, start + length, stem
+            yield start, start + length, asked.by_stem.get(stem)
 
 
 @lru_cache(maxsize=64)
