@@ -268,28 +268,53 @@ def _search_rows(plan: Plan, scratch: Path, *, imports: bool) -> Iterator[Row]:
 
 
 @main.command()
-@click.option("--sizes", default="1000,10000", help="How many entries, e.g. 10000,100000.")
-@click.option("--rounds", default=3, help="How many rounds.")
+@click.option("--sizes", help="How many entries, e.g. 10000.")
+@click.option("--long", "is_long", is_flag=True, help="Also with 100,000 entries.")
+@click.option("--rounds", default=4, help="How many rounds of five turns.")
 @click.option(
-    "--other",
+    "--embedder",
+    "embedders",
+    multiple=True,
+    type=click.Choice(["hash", "model"]),
+    default=["hash", "model"],
+    help="Only with this embedder.",
+)
+@click.option(
+    "--before",
     type=click.Path(path_type=Path, exists=True),
     help="Another checkout with its own .venv, measured in turn.",
 )
 @click.option("--markdown", is_flag=True, help="Print the table for a page.")
-def request(sizes: str, rounds: int, other: Path | None, markdown: bool) -> None:
-    """Measure whole searches over plain JSON and MCP against tantivy, faiss and a bare route.
+def request(
+    sizes: str | None,
+    is_long: bool,
+    rounds: int,
+    embedders: tuple[str, ...],
+    before: Path | None,
+    markdown: bool,
+) -> None:
+    """Measure whole requests over plain JSON and MCP against tantivy, faiss and a bare route.
 
-    Example: python tools/bench.py request --sizes 10000 --other ../before
+    Example: python tools/bench.py request --sizes 10000 --embedder hash --before ../before
     """
-    plan = _plan(FULL, sizes, rounds, ())
+    plan = _plan(FULL if is_long else QUICK, sizes, rounds, ())
     with tempfile.TemporaryDirectory(prefix="qms-bench-") as scratch:
-        _print(_request_rows(plan, Path(scratch), other), markdown=markdown)
+        _print(_request_rows(plan, Path(scratch), embedders, before), markdown=markdown)
 
 
-def _request_rows(plan: Plan, scratch: Path, other: Path | None) -> Iterator[Row]:
-    for size in plan.sizes:
-        with _folder(scratch) as folder:
-            yield from request_cost.request_rows(plan, folder, size, other)
+def _request_rows(
+    plan: Plan, scratch: Path, embedders: tuple[str, ...], before: Path | None
+) -> Iterator[Row]:
+    for name in embedders:
+        model = None
+        if name == "model":
+            model = open_embedder(
+                "models/embeddings.onnx", model_folders(scratch), threads=1
+            ).embedder
+        for size in plan.sizes:
+            with _folder(scratch) as folder:
+                subject = request_cost.Subject(size, model, before)
+                yield from request_cost.request_rows(plan, folder, subject)
 
 
 @main.command()
