@@ -288,6 +288,7 @@ def _skipped(question: Question, models: Models) -> Iterator[Skipped]:
     elif not question.profile.rerank_share:
         yield Skipped("rerank", "the profile does not use it")
     if question.profile.mmr_lambda is None:
-        yield Skipped("diversify", "the profile does not use it")
+        if question.explain:  # the default profile never uses it
+            yield Skipped("diversify", "the profile does not use it")
     elif question.vector is None:
         yield Skipped("diversify", "it needs vectors")

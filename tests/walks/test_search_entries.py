@@ -198,3 +198,25 @@ def test_a_store_that_the_key_does_not_open_is_not_searched(house: House, as_adm
     store(as_admin, "y", "Unicorn feed")
 
     assert found_ids(search(as_admin, "unicorn")) == ["projA:y"]
+
+
+def test_ten_results_for_entries_of_300_characters_are_less_than_4_kb(as_writer: Door) -> None:
+    for number in range(10):
+        text = f"The deploy of service {number} restarts the parser and warms its cache. " * 5
+        entry = {"kind": "note", "title": f"How service {number} is deployed", "tags": ["deploy"]}
+        as_writer("upsertEntry", entry={**entry, "body": {"text": text[:300]}})
+
+    answer = as_writer.send("searchEntries", {"query": {"text": "deploy the parser"}})
+
+    assert len(answer.json["results"]) == 10
+    assert len(answer.body) < 4_000
+
+
+def test_only_a_pinned_result_says_so(as_curator: Door) -> None:
+    store(as_curator, "plain", "The parser reads lines")
+    store(as_curator, "pinned", "The parser of dates is old", pinned=True)
+
+    results = search(as_curator, "parser")["results"]
+
+    said = {one["entry"]["id"]: one["entry"].get("pinned") for one in results}
+    assert said == {"projA:plain": None, "projA:pinned": True}

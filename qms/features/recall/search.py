@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from qms.commands.answers import Rendered, list_item
+from qms.commands.answers import Rendered, list_item, summary_fields
 from qms.commands.call import Call
 from qms.commands.command import command
 from qms.commands.formats import EntryTable
@@ -54,6 +54,18 @@ class Provenance(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit
     curation_tier: str = "provisional"
     created_utc: str
     exact: str | None = None
+
+
+class FoundEntry(Response, frozen=True, kw_only=True, omit_defaults=True):
+    """The summary of a result; only a pinned one says so."""
+
+    id: str
+    kind: str
+    title: str
+    tags: tuple[str, ...]
+    curation_tier: str
+    pinned: bool = False
+    updated_utc: str
 
 
 class ScoredEntry(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
@@ -243,7 +255,7 @@ def _row(table: EntryTable, result: "Result", record: Visible, found: "Found") -
 def _scored(result: "Result", record: Visible, found: "Found", include: Include) -> ScoredEntry:
     document, is_explained = record.document(), found.question.explain
     return ScoredEntry(
-        entry=list_item(record, Include.SUMMARY if include is Include.SNIPPET else include),
+        entry=_entry(record, include),
         score=round(result.score, 6),
         snippet=snippet_of(result, document, found),
         store=result.source.project,
@@ -254,6 +266,13 @@ def _scored(result: "Result", record: Visible, found: "Found", include: Include)
         provenance=_provenance(result, document) if is_explained else UNSET,
         explanation=result.explanation,
     )
+
+
+def _entry(record: Visible, include: Include) -> Any:
+    """Return as much of an entry as is asked for; every result has a snippet of its own."""
+    if include in (Include.SUMMARY, Include.SNIPPET):
+        return FoundEntry(**summary_fields(record))
+    return list_item(record, include)
 
 
 def _of_chunk(result: "Result", document: Document, key: str, kind: type[T]) -> T | UnsetType:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from qms.index.words.query_plan import KeywordQuery
 from qms.text.terms import MAX_WORD_CHARACTERS, fold, language_of, stems, words
 
-SNIPPET_CHARACTERS = 160
+SNIPPET_CHARACTERS = 100
 MARK = "**"
 
 _SCANNED_CHARACTERS = 20_000
@@ -22,7 +22,7 @@ _KEPT_WORDS = 4096
 """How many words keep their stems: hits of one query have the same words."""
 
 _SMALL_WORD_WORTH = 0.1
-_LEAD_CHARACTERS = 40
+_LEAD_CHARACTERS = 30
 _END_OF_WORD = re.compile(r"[^a-z0-9]")
 _BORDER = re.compile(r"\s")
 
@@ -39,7 +39,7 @@ class _Match(NamedTuple):
 
 
 def snippet(query: KeywordQuery, text: str) -> str:
-    """Return about 160 characters around the best match, cut at word borders; `**` marks words.
+    """Return about 100 characters around the best match, cut at word borders; `**` marks words.
 
     Small words such as `the` help to choose the place and are not marked, unless the query has
     no others. Without a match it is the beginning of the text.
