@@ -25,7 +25,7 @@ _LEAST_TIME_DIGITS = 6
 _CLOCKS_DIFFER = timedelta(minutes=1)
 _NAMED = 5
 _PAGE = 200
-_ARCHIVED = frozenset({"restoreEntry", "history", "listVersions", "eraseEntry"})
+_ARCHIVED = frozenset({"restoreEntry", "history", "eraseEntry"})
 """Commands that also take ids of the archive."""
 
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")

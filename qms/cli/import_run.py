@@ -116,7 +116,7 @@ def _new(items: Iterator[Item], present: Present, outcome: Outcome) -> Iterator[
         local = item.document.get("id")
         if isinstance(local, str):
             if local in present.seen:
-                outcome.complain(f"{item.place} ({local})", "the id occurs twice in the file")
+                outcome.complain(item.place, f"id: {local} occurs twice in the file")
                 continue
             present.seen.add(local)
         if local in present.ids:

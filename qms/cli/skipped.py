@@ -36,7 +36,7 @@ class SkippedItems(msgspec.Struct, kw_only=True, rename="camel"):
         groups = sorted(self.refused.items(), key=lambda one: -one[1])
         for reason, count in groups[:SHOWN_PROBLEMS]:
             output.warning(f"{count:,} refused, {reason}: {self._places(reason, count)}")
-        if rest := sum(count for _, count in groups[SHOWN_PROBLEMS:]):
+        if rest := self.problem_count - sum(count for _, count in groups[:SHOWN_PROBLEMS]):
             output.warning(f"and {rest:,} more for other reasons; --json lists them")
         if self.problems:
             raise click.exceptions.Exit(InvalidInputError.exit_code)

@@ -112,7 +112,7 @@ def test_the_numbers_of_the_report_add_up_and_refusals_are_grouped(
     assert "11 memories read: 1 stored, 1 already existed, 9 refused" in said
     (songs,) = (line for line in said.splitlines() if "7 refused, kind: 'song'" in line)
     assert songs.endswith(": line 4, line 5, line 6, line 7, line 8, 2 more")
-    assert "1 refused, the id occurs twice in the file: line 2 (a)" in said
+    assert "1 refused, id: a occurs twice in the file: line 2" in said
 
 
 def test_a_file_of_another_format_is_refused(files: Terminal, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
+import click
 import pytest
 
 from qms.cli import mine, skipped
@@ -95,18 +96,37 @@ def test_what_is_left_out_is_said_and_ends_with_a_failure(ctl: Terminal) -> None
     result = ctl("mine", str(DATA / "claude-wrong-types.json"), "--format", "claude")
 
     assert result.code == 2
-    assert "warning: claude-wrong-types.json, byte 2,639: Expected" in result.err
+    assert "warning: 1 refused, Expected" in result.err
+    assert ": claude-wrong-types.json, byte 2,639\n" in result.err
     assert len(mined(ctl)) == 3
 
 
-def test_many_problems_are_counted_and_a_few_shown(files: Terminal, tmp_path: Path) -> None:
+def test_many_problems_of_one_kind_are_counted_and_a_few_places_shown(
+    files: Terminal, tmp_path: Path
+) -> None:
     path = tmp_path / "talk.jsonl"
     path.write_bytes(b'{"type":\n' * 2000)
 
     result = files("mine", str(path), "--format", "claude-code")
 
-    assert result.err.count("warning:") == skipped.SHOWN_PROBLEMS + 1
-    assert "and 1,980 more" in result.err
+    (warning,) = (line for line in result.err.splitlines() if line.startswith("warning:"))
+    assert warning.startswith("warning: 2,000 refused, ")
+    assert warning.endswith("talk.jsonl, byte 36, 1,995 more")
+
+
+def test_many_kinds_of_problems_are_counted_and_a_few_shown(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    items = skipped.SkippedItems()
+    for number in range(skipped.MAX_PROBLEMS + 50):
+        items.complain(f"line {number}", f"reason {number}")
+
+    with pytest.raises(click.exceptions.Exit):
+        items.end()
+
+    said = capsys.readouterr().err
+    assert said.count("warning:") == skipped.SHOWN_PROBLEMS + 1
+    assert f"and {skipped.MAX_PROBLEMS + 50 - skipped.SHOWN_PROBLEMS:,} more" in said
 
 
 def test_a_secret_that_the_project_refuses_is_named_and_the_rest_is_stored(

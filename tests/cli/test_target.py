@@ -62,7 +62,7 @@ def test_a_root_that_no_server_has_set_up_is_not_made_by_a_look(
     result = files("list", "--root", str(tmp_path / "nothing"))
 
     assert result.code == 4
-    assert "hint: create one with `qms serve`" in result.err
+    assert "hint: create one with `memoryctl init` or `qms serve`" in result.err
     assert not (tmp_path / "nothing").exists()
 
 
