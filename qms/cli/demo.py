@@ -1,4 +1,4 @@
-"""`qms demo`: create a root with a few hundred sample memories of two invented products."""
+"""`qms demo`: create a root with a month of work by agents and people on two invented products."""
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta
@@ -7,16 +7,22 @@ from typing import Any
 
 import msgspec
 
+from qms.cli.demo_life import AGENT_USERS, BAD_LINE, PEOPLE, Event, events
 from qms.cli.instants import now
 from qms.cli.local import Local
 from qms.config.root import CONFIGURATION_NAME
+from qms.disk.disk import Disk
+from qms.disk.permissions import Rights, make_folder
 from qms.memory.errors import ConflictError
 from qms.memory.validation import instant_text
+from qms.resources import TEMPLATE_NAME, find_resource
 
 PROJECTS = {"atlas": "Atlas, the shop", "pelican": "Pelican, the hiking app"}
-AGENTS = ("ai:claude-code", "ai:cursor", "ai:codex")
+AGENTS = tuple(AGENT_USERS)
 
 _HOURS_APART = 7
+_EDITED = "pelican"
+_USERS = PEOPLE | dict.fromkeys(AGENT_USERS.values(), "writer")
 _TEXTS = Path(__file__).with_name("demo_texts.json")
 
 Entry = dict[str, Any]
@@ -60,14 +66,63 @@ def seed(root: Path) -> Seeded:
     """
     if (root / CONFIGURATION_NAME).exists():
         raise ConflictError(f"{root} is already a root: pass another folder with --root")
-    local = Local(root, command="qms demo")
+    until = now()
+    made = memories(until)
+    story = events(made, until)
+    moment = story[0].at_utc
+    _write_configuration(root)
+    local = Local(root, command="qms demo", clock=lambda: moment)
     try:
-        for slug, name in PROJECTS.items():
-            local.administer("createProject", {"slug": slug, "settings": {"name": name}})
-        count = sum(_import(local, slug, entries) for slug, entries in memories(now()).items())
-        return Seeded(entries=count, admin_key=local.first_key)
+        keys = {user: _user(local, user, tier) for user, tier in _USERS.items()}
+        for event in story:
+            moment = event.at_utc
+            _run(local, event, keys)
+        moment = until
+        count = sum(_count(local, slug) for slug in made)
     finally:
         local.close()
+    _edit_by_hand(root)
+    return Seeded(entries=count, admin_key=local.first_key)
+
+
+def _write_configuration(root: Path) -> None:
+    """Write the settings of a new root; the page opens the first project that is not shared."""
+    text = find_resource(TEMPLATE_NAME).read_text(encoding="utf-8")
+    added = "".join(
+        f'[endpoint.{slug}]\nslug = "{slug}"\nname = "{name}"\nincludeShared = true\n\n'
+        for slug, name in PROJECTS.items()
+    )
+    before, default, after = text.partition("[endpoint.default]\n")
+    make_folder(root, Rights())
+    Disk().put(root / CONFIGURATION_NAME, (before + added + default + after).encode())
+
+
+def _user(local: Local, user: str, tier: str) -> str:
+    """Create a user and return its key."""
+    local.administer("createUser", {"user": user, "tier": tier})
+    key: str = local.administer("createKey", {"user": user, "label": "demo"})["key"]
+    return key
+
+
+def _run(local: Local, event: Event, keys: dict[str, str]) -> None:
+    if event.project is None:
+        local.administer(event.command, event.request)
+    elif not event.user:
+        local.send(event.project, event.command, msgspec.json.encode(event.request))
+    else:
+        key = keys[event.user]
+        local.call_with_key(key, event.project, event.command, event.request, event.agent_id)
+
+
+def _count(local: Local, project: str) -> int:
+    count: int = local.send(project, "stats", b"{}")["entries"]
+    return count
+
+
+def _edit_by_hand(root: Path) -> None:
+    """Add a line that is not valid, as a person could: the server reports it."""
+    path = root / "MemoryStores" / _EDITED / "entries.jsonl"
+    Disk().put(path, path.read_bytes() + BAD_LINE.encode())
 
 
 def memories(at_utc: datetime) -> dict[str, list[Entry]]:
@@ -81,12 +136,6 @@ def memories(at_utc: datetime) -> dict[str, list[Entry]]:
         ][::-1]
         for slug, entries in {"shared": list(_of_team(texts.conventions)), **own}.items()
     }
-
-
-def _import(local: Local, project: str, entries: list[Entry]) -> int:
-    body = msgspec.json.encode({"entries": entries, "onError": "abort"})
-    imported: int = local.send(project, "bulkImport", body)["imported"]
-    return imported
 
 
 def _of_team(conventions: list[tuple[str, str]]) -> Iterator[Entry]:

@@ -1,6 +1,8 @@
 """`Local`: runs commands on the files of a stopped server, as the owner of the machine."""
 
+from collections.abc import Callable
 from contextlib import ExitStack, suppress
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -23,15 +25,22 @@ class Local:
     keeps_cursors = makes_vectors = False
 
     def __init__(
-        self, root: Path, *, command: str, agent_id: str | None = None, is_trial: bool = False
+        self,
+        root: Path,
+        *,
+        command: str,
+        agent_id: str | None = None,
+        is_trial: bool = False,
+        clock: Callable[[], datetime] = now,
     ) -> None:
-        """Lock and open a root; a dry run changes no file.
+        """Lock and open a root; a dry run changes no file, `clock` tells the time of changes.
 
         Raises:
             ConflictError: another process owns it.
         """
         self.place = f"files in {root}"
         self._agent_id = agent_id
+        self._clock = clock
         # In a dry run every write fails: warnings about that are not news.
         logs.configure(logs.LogOptions(level="critical" if is_trial else "warning"))
         with ExitStack() as undo:
@@ -58,6 +67,13 @@ class Local:
         """Call one administration command."""
         answer = self._gate.call(LOCAL_ADMIN, None, command, arguments)
         return msgspec.json.decode(msgspec.json.encode(answer))
+
+    def call_with_key(
+        self, key: str, project: str, command: str, request: dict[str, Any], agent_id: str | None
+    ) -> Any:
+        """Call one command as the user of a key."""
+        who = self._gate.authenticate(key)
+        return self._gate.call(who, project, command, request, agent_id=agent_id)
 
     def is_administration(self, command: str) -> bool:
         """Return whether a command administers the server."""
@@ -88,4 +104,4 @@ class Local:
     def _open(self, root: Path, command: str, disk: Disk) -> OpenRoot:
         # Only the verb: a whole command line could contain a key.
         name = f"memoryctl {command}"
-        return open_root(root, disk=disk, clock=now, command=name, in_background=False)
+        return open_root(root, disk=disk, clock=self._clock, command=name, in_background=False)

@@ -96,8 +96,9 @@ def bridge(url: str | None, project: str, toolsets: str | None) -> None:
 @main.command()
 @click.option("--root", metavar="DIR", help="New root [the default root with -demo appended].")
 def demo(root: str | None) -> None:
-    """Create a root with a few hundred sample memories in three projects.
+    """Create a root with sample memories: a month of work in three projects.
 
+    Agents and people stored, changed, disputed and deleted them; there are backups and a problem.
     Existing data is not changed: a folder that is already a root is refused.
 
     Example: qms demo --root ~/memory-demo

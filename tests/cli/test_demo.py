@@ -1,11 +1,15 @@
 """qms demo: a root to look around in."""
 
+import re
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
+import msgspec
 from click.testing import CliRunner
 
 from qms.cli.demo import memories
+from qms.cli.demo_life import events
 from qms.cli.server import main
 from tests.support.server import ServerProcess
 
@@ -43,6 +47,58 @@ def test_the_root_is_served_with_the_key_that_was_printed(tmp_path: Path) -> Non
     with ServerProcess(root, key=said["admin key"]) as server:
         assert server.call("atlas", "stats")["entries"] > 100
         assert server.store("atlas")["problems"] == 0
+        assert_lived_in(server)
+
+
+def assert_lived_in(server: ServerProcess) -> None:
+    """Check that weeks of work by several users have left their traces."""
+    listed = server.call("atlas", "listEntries", page={"size": 200})["items"]
+    days = {item["updatedUtc"][:10] for item in listed}
+    assert len(days) > 20
+
+    disputes = server.call("atlas", "listContradictions")["items"]
+    assert len(disputes) >= 2
+    archived = server.call("atlas", "listArchive")["items"]
+    assert len(archived) >= 5
+    assert {one["by"] for one in archived} >= {"ada", "ben"}
+    assert server.store("pelican")["problems"] == 1
+    related = server.call("atlas", "relatedEntries", id="checkout-decision")["nodes"]
+    assert len(related) >= 3
+
+    audit = administer(server, "/admin/audit?size=200&project=atlas")["items"]
+    assert {one["user"] for one in audit} >= {"ada", "ben", "claude-code", "cursor", "codex"}
+    backups = administer(server, "/admin/backups")["items"]
+    assert {one["mode"] for one in backups} == {"full", "differential"}
+    assert len({one["createdUtc"][:10] for one in backups}) >= 7
+
+
+def administer(server: ServerProcess, path: str) -> Any:
+    connection = server.connect()
+    try:
+        connection.request("GET", path, headers={"X-Api-Key": server.key})
+        answer = connection.getresponse()
+        body = answer.read()
+        assert answer.status == 200, body
+        return msgspec.json.decode(body)
+    finally:
+        connection.close()
+
+
+def test_the_lived_in_project_is_the_first_that_the_page_opens(tmp_path: Path) -> None:
+    CliRunner().invoke(main, ["demo", "--root", str(tmp_path / "demo")])
+
+    text = (tmp_path / "demo" / "QuickMemoryServer.toml").read_text(encoding="utf-8")
+    slugs = re.findall(r'^slug = "(\w+)"', text, re.MULTILINE)
+    assert slugs == ["shared", "atlas", "pelican", "default"]
+
+
+def test_events_come_in_order_and_none_lies_ahead() -> None:
+    story = events(memories(NOON), NOON)
+    times = [one.at_utc for one in story]
+
+    assert times == sorted(times)
+    assert times[-1] <= NOON
+    assert (times[-1] - times[0]).days > 21
 
 
 def test_a_root_that_is_there_is_left_alone(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 import yaml
 
@@ -70,8 +71,7 @@ class Bare:
 
     def command(self, *words: str, user: str = "") -> list[str]:
         """Return the command that runs a program inside, as root or as another user."""
-        spaces = ["unshare", "--mount", "--pid", "--fork", "--kill-child"]
-        spaces.append(f"--mount-proc={self.folder}/proc")
+        spaces = ["unshare", "--mount", "--pid", "--fork", f"--mount-proc={self.folder}/proc"]
         who = [f"--userspec={user}"] if user else []
         return [*spaces, "chroot", *who, str(self.folder), *words]
 
@@ -113,7 +113,9 @@ class Bare:
             yield lines[-1].split()[-1]
         finally:
             guard.cancel()
-            process.kill()  # the first process of a namespace takes all others along
+            # The program, not only `unshare`: the first process of its namespace takes all along.
+            for started in psutil.Process(process.pid).children(recursive=True):
+                started.kill()
             process.communicate()
 
 
