@@ -15,6 +15,9 @@ Send = Callable[[str, str, Any], Any]
 """A request of MCP: user, query of the address and method; returns the result."""
 
 _LISTS = ("resources/list", "resources/templates/list", "prompts/list", "server/discover")
+_LISTED = re.compile(r"^(?:Commands|Memories):\n(.*)", re.MULTILINE | re.DOTALL)
+"""What follows the first heading of verbs; those of memoryctl stand in groups."""
+
 _VERB = re.compile(r"^  ([a-z][a-z-]*)(?:  |$)", re.MULTILINE)
 
 
@@ -67,8 +70,9 @@ def helps(name: str, program: Program) -> str:
         words = waiting.pop(0)
         ended = program.call([*words, "--help"])
         parts.append(f"$ {' '.join((name, *words))} --help\n{ended.stdout}{ended.stderr}")
-        _, _, verbs = ended.stdout.partition("\nCommands:\n")
-        waiting = [(*words, verb) for verb in _VERB.findall(verbs)] + waiting
+        verbs = _LISTED.search(ended.stdout)
+        found = _VERB.findall(verbs[1]) if verbs else []
+        waiting = [(*words, verb) for verb in found] + waiting
     return "\n".join(parts)
 
 
