@@ -1,9 +1,11 @@
 """Parts: chunks belong to a document, are guarded as it is, and come and go with it."""
 
+import msgspec
+
 from qms.memory.access import AccessTier, Right, SystemRight, may_edit, tier_to_edit
 from qms.memory.bodies import Kind
 from qms.memory.entry import Header
-from qms.memory.errors import NotAllowedError
+from qms.memory.errors import UNDECODABLE, NotAllowedError
 
 PART_OF = "partOf"
 """The relation of a chunk to its document."""
@@ -20,6 +22,29 @@ def document_id_of(header: Header) -> str | None:
     if header.kind is not Kind.CHUNK:
         return None
     return next((one.target_id for one in header.relations if one.type == PART_OF), None)
+
+
+class _Relation(msgspec.Struct, frozen=True, rename="camel"):
+    type: str = ""
+    target_id: str = ""
+
+
+class _Line(msgspec.Struct, frozen=True):
+    kind: str = ""
+    relations: list[_Relation] = []
+
+
+_lines = msgspec.json.Decoder(_Line)
+
+
+def is_part_line(line: bytes, document_id: str) -> bool:
+    """Say whether a line of JSON is a chunk of this document."""
+    try:
+        found = _lines.decode(line)
+    except UNDECODABLE:
+        return False
+    wanted = _Relation(PART_OF, document_id)
+    return found.kind == Kind.CHUNK.value and wanted in found.relations
 
 
 def check_part(right: Right, document: Header, *, is_open: bool) -> None:

@@ -19,6 +19,7 @@ from qms.disk.disk import Disk
 from qms.disk.line_checksum import is_altered, sealed
 from qms.memory.changes import ChangeSet
 from qms.memory.errors import UNDECODABLE
+from qms.memory.parts import is_part_line
 from qms.store.journal import JournalRecord
 
 log = logging.getLogger(__name__)
@@ -232,11 +233,15 @@ class ChangeLog:
 
 
 def without_entry(line: bytes, entry_id: str) -> bytes:
-    """Return the line of a change set without the changes of an entry."""
+    """Return the line of a change set without the changes of an entry and of its chunks."""
     if msgspec.json.encode(entry_id) not in line:
         return line
     logged = _decoder.decode(line)
-    changes = tuple(one for one in logged.change_set.changes if one.id != entry_id)
+    changes = tuple(
+        one
+        for one in logged.change_set.changes
+        if one.id != entry_id and not is_part_line(one.entry, entry_id)
+    )
     if len(changes) == len(logged.change_set.changes):
         return line
     rest = msgspec.structs.replace(logged.change_set, changes=changes)

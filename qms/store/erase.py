@@ -1,14 +1,17 @@
-"""Erases an entry from all files of a store.
+"""Erases an entry from all files of a store, a document with every chunk that it ever had.
 
 All other removals keep a copy in the archive. This is the only one that does not.
 """
 
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import msgspec
 
 from qms.disk.damage import SUFFIX
+from qms.memory.changes import Change, ChangeSet
 from qms.memory.errors import UNDECODABLE, ConflictError
+from qms.memory.parts import is_part_line
 from qms.store.draft import Draft
 from qms.store.file_image import Image
 from qms.store.file_state import StoreFiles
@@ -48,13 +51,44 @@ class _Line(msgspec.Struct, frozen=True):
     entry: _Entry = _Entry()
 
 
+class _Holder(msgspec.Struct, frozen=True):
+    entry: msgspec.Raw = msgspec.Raw(b"{}")
+
+
 def is_about(line: bytes, entry_id: str) -> bool:
-    """Say whether a line is or holds this entry; an unreadable line that names its id counts."""
+    """Say whether a line is or holds this entry or a chunk of it.
+
+    An unreadable line that names its id counts.
+    """
     try:
         found = msgspec.json.decode(line, type=_Line)
     except UNDECODABLE:
         return msgspec.json.encode(entry_id) in line
-    return entry_id in (found.id, found.entry.id)
+    if entry_id in (found.id, found.entry.id) or is_part_line(line, entry_id):
+        return True
+    return is_part_line(msgspec.json.decode(line, type=_Holder).entry, entry_id)
+
+
+def part_ids(lines: Iterable[bytes], document_id: str) -> Iterator[str]:
+    """Yield the ids of a document's chunks that stand in lines of entries, archived or not."""
+    for line in lines:
+        try:
+            found = msgspec.json.decode(line, type=_Line)
+            held = msgspec.json.decode(line, type=_Holder).entry
+        except UNDECODABLE:
+            continue
+        if is_part_line(line, document_id):
+            yield found.id
+        elif is_part_line(held, document_id):
+            yield found.entry.id
+
+
+def id_of(line: bytes) -> str:
+    """Return the id of an entry's line; empty if it has none."""
+    try:
+        return msgspec.json.decode(line, type=_Entry).id
+    except UNDECODABLE:
+        return ""
 
 
 class Eraser:
@@ -67,15 +101,14 @@ class Eraser:
         """Count an entry in each file; a journal record counts for the file that it goes to."""
         files = self._files
         with files.lock:
-            record = files.writer.view.get(entry_id)
-            logged = [one.change_set for one in files.changes.records()]
-            logged += [one.change_set for one in files.writer.uncut]
+            view = files.writer.view
+            logged = self._logged()
             return Traces(
-                entries=int(record is not None),
+                entries=(view.get(entry_id) is not None) + len(view.parts_of(entry_id)),
                 other_lines=len(_other_lines(files.image, entry_id)),
                 archive=_count(files.archive.lines(), entry_id),
                 conflicts=_count(files.conflicts.lines(), entry_id),
-                changes=sum(any(c.id == entry_id for c in one.changes) for one in logged),
+                changes=sum(any(_is_change(c, entry_id) for c in one.changes) for one in logged),
                 kept_files=_count(
                     [line for path in self._kept() for line in _lines(files, path)], entry_id
                 ),
@@ -90,20 +123,22 @@ class Eraser:
         """
         files = self._files
         with files.lock:
-            found = self.find(entry_id)
+            found, ids = self.find(entry_id), self._ids(entry_id)
             files.writer.commit(origin, lambda draft: _remove(draft, entry_id))
             self._fold(entry_id)
             take_late_writes(files, is_last=True)
             files.changes.drop(entry_id)
-            files.folds.drop(entry_id)
-            files.features.forget(entry_id)
+            files.folds.drop(ids)
+            for one in ids:
+                files.features.forget(one)
             files.archive.drop(lambda line: is_about(line, entry_id))
             files.conflicts.drop(lambda line: is_about(line, entry_id))
             for path in self._kept():
                 rest = [line for line in _lines(files, path) if not is_about(line, entry_id)]
                 files.disk.put(path, b"".join(line + b"\n" for line in rest))
             for path in files.own_folder.glob("journal.wal.damaged-*"):
-                if msgspec.json.encode(entry_id) in files.disk.read(path):
+                data = files.disk.read(path)
+                if any(msgspec.json.encode(one) in data for one in ids):
                     files.disk.remove(path)  # its readable records were replayed
             for folder in (files.own_folder, *files.features.folders()):
                 for path in folder.glob(f"*{SUFFIX}"):
@@ -123,8 +158,27 @@ class Eraser:
             f"entries.jsonl of {files.project} is being edited or held: try again when it is not"
         )
 
+    def _logged(self) -> list[ChangeSet]:
+        files = self._files
+        logged = [one.change_set for one in files.changes.records()]
+        return logged + [one.change_set for one in files.writer.uncut]
+
+    def _ids(self, entry_id: str) -> set[str]:
+        """Return the id, and those of all chunks that any file of the store names as its own."""
+        files = self._files
+        changed = (change.entry for one in self._logged() for change in one.changes)
+        kept = (line for path in self._kept() for line in _lines(files, path))
+        places = (files.archive.lines(), files.conflicts.lines(), changed, kept)
+        found = {one for lines in places for one in part_ids(lines, entry_id)}
+        living = (one.header.id for one in files.writer.view.parts_of(entry_id))
+        return {entry_id, *found, *living}
+
     def _kept(self) -> list[Path]:
         return sorted(self._files.own_folder.glob("kept-*.jsonl"))
+
+
+def _is_change(change: Change, entry_id: str) -> bool:
+    return change.id == entry_id or is_part_line(change.entry, entry_id)
 
 
 def _remove(draft: Draft, entry_id: str) -> None:

@@ -11,7 +11,7 @@ overwrites are kept as conflict copies.
 import hashlib
 import logging
 import zlib
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Collection, Container, Iterable, Mapping
 from datetime import datetime
 from pathlib import Path
 
@@ -125,8 +125,8 @@ class FoldLog:
                 state = step.source
         return found[::-1]
 
-    def drop(self, entry_id: str) -> None:
-        """Remove an entry from all steps, and drop unreadable lines.
+    def drop(self, ids: Collection[str]) -> None:
+        """Remove entries from all steps, and drop unreadable lines.
 
         Raises:
             OSError: the file is as it was.
@@ -134,7 +134,7 @@ class FoldLog:
         steps = [step for line in self._lines() if (step := _decode(line)) is not None]
         if not steps and not self.exists():
             return
-        rest = [_without(step, entry_id) for step in steps]
+        rest = [_without(step, ids) for step in steps]
         self._disk.put(self._path, b"".join(_encode(step) + b"\n" for step in rest))
 
     def _lines(self) -> list[bytes]:
@@ -159,9 +159,9 @@ def _newest(lines: list[bytes], max_bytes: int) -> bytes:
     return b"".join(line + b"\n" for line in lines[first:])
 
 
-def _without(step: Step, entry_id: str) -> Step:
-    before = {one: mark for one, mark in step.before.items() if one != entry_id}
-    completed = tuple(one for one in step.completed if one != entry_id)
+def _without(step: Step, ids: Collection[str]) -> Step:
+    before = {one: mark for one, mark in step.before.items() if one not in ids}
+    completed = tuple(one for one in step.completed if one not in ids)
     return msgspec.structs.replace(step, before=before, completed=completed)
 
 

@@ -83,11 +83,11 @@ class Usage:
             self._is_changed = True
 
     def forget(self, entry_id: str, living: Container[str]) -> None:
-        """Drop the usage of an entry, in the file too."""
+        """Drop the usage of an entry, and of all that are not living, in the file too."""
         with self._lock:
-            self._last.pop(entry_id, None)
-            self._rewarded.pop(entry_id, None)
-            self._is_changed = self._counts.pop(entry_id, None) is not None or self._is_changed
+            for kept in (self._last, self._rewarded, self._counts):
+                kept.pop(entry_id, None)
+            self._is_changed = True
         self.save(living)
 
     def due_in(self, now_s: float) -> float:

@@ -22,7 +22,7 @@ from qms.features.backups.past import encode_features, features_of
 from qms.memory.changes import Put
 from qms.memory.errors import UNDECODABLE
 from qms.store.change_log import decode_logged, without_entry
-from qms.store.erase import is_about
+from qms.store.erase import id_of, is_about
 from qms.store.feature_files import FeatureFiles
 from qms.store.file_image import split_lines
 from qms.store.memory_store import MemoryStore
@@ -99,22 +99,22 @@ class _Erasure:
         self._folder = backup_folder
         self._features = features
         self._entry_id = entry_id
-        self._lines: dict[str, bytes | None] = {}
-        """The entry's line in each backup, by the backup's id."""
+        self._lines: dict[str, dict[str, bytes]] = {}
+        """The lines of the entry and its chunks, by their ids, by the backup's id."""
         self._links: dict[str, ParentLink] = {}
         self.count = 0
 
     def rewrite(self, manifest: Manifest) -> None:
         contents, other_lines = self._contents(manifest)
-        line = self._line(manifest)
+        lines = self._held(manifest).values()
         link = self._links.get(manifest.parent.id) if manifest.parent else None
         described = {name: describe_file(data) for name, data in contents.items()}
         changed = msgspec.structs.replace(
             manifest,
             parent=link or manifest.parent,
             other_lines=other_lines,
-            entries=manifest.entries - (line is not None),
-            entry_bytes=manifest.entry_bytes - (len(line) + 1 if line is not None else 0),
+            entries=manifest.entries - len(lines),
+            entry_bytes=manifest.entry_bytes - sum(len(line) + 1 for line in lines),
             files={**manifest.files, **described},
         )
         if changed != manifest:
@@ -148,26 +148,28 @@ class _Erasure:
             after = before | copy.saved()
         return {FEATURES_NAME: encode_features(after)} if after != before else {}
 
-    def _line(self, manifest: Manifest) -> bytes | None:
-        """Return the entry's line as it was when the backup was made."""
+    def _held(self, manifest: Manifest) -> dict[str, bytes]:
+        """Return the lines of the entry and its chunks as they were when the backup was made."""
         if manifest.mode is BackupKind.FULL:
-            line = self._in_full(manifest)
+            lines = self._in_full(manifest)
         else:
-            line = self._lines.get(manifest.parent.id) if manifest.parent else None
+            lines = dict(self._lines.get(manifest.parent.id, {})) if manifest.parent else {}
             for one in decode_logged(split_lines(self._folder.read(manifest, CHANGES_NAME))):
                 for change in one.change_set.changes:
-                    if change.id == self._entry_id:
-                        line = change.line if isinstance(change, Put) else None
-        self._lines[manifest.id] = line
-        return line
+                    if isinstance(change, Put) and is_about(change.line, self._entry_id):
+                        lines[change.id] = change.line
+                    else:
+                        lines.pop(change.id, None)
+        self._lines[manifest.id] = lines
+        return lines
 
-    def _in_full(self, manifest: Manifest) -> bytes | None:
+    def _in_full(self, manifest: Manifest) -> dict[str, bytes]:
         others = set(manifest.other_lines)
         lines = split_lines(self._folder.read(manifest, ENTRIES_NAME))
         entries = [line for number, line in enumerate(lines) if number not in others]
         entries += split_lines(self._folder.read(manifest, KEPT_NAME))
-        found = [line.strip() for line in entries if is_about(line, self._entry_id)]
-        return found[-1] if found else None
+        found = (line.strip() for line in entries if is_about(line, self._entry_id))
+        return {id_of(line): line for line in found}
 
 
 def _shifted(after: list[bytes | None], others: tuple[int, ...]) -> Iterator[int]:
