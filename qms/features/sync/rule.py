@@ -9,12 +9,16 @@ from enum import StrEnum
 
 import msgspec
 
+_SUPERSEDED = "superseded"
 
-class SyncedVersion(msgspec.Struct, frozen=True, rename="camel"):
+
+class SyncedVersion(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     """The version of an entry on one side."""
 
     version: str
     updated_utc: datetime
+    part_of: str | None = None
+    """The document that a chunk belongs to: it follows that document."""
 
 
 class Trace(msgspec.Struct, frozen=True, rename="camel"):
@@ -66,18 +70,73 @@ def missing_ids(
 
 
 def steps(ours: Side, theirs: Side, base: Mapping[str, str]) -> Steps:
-    """Return the steps of both sides; each list can be applied without the other."""
+    """Return the steps of both sides; each list can be applied without the other.
+
+    A document that differs takes all chunks of its side along, so that no document is made of two.
+    Its own step is the last: a run that is cut off before it comes to the same result later.
+    """
     plan = Steps([], [])
+    owners = _owners(ours, theirs)
+    moved = {one: step for one in set(owners.values()) if (step := _one(one, ours, theirs, base))}
     for entry_id in sorted({*ours.entries, *theirs.entries}):
-        one, other = ours.entries.get(entry_id), theirs.entries.get(entry_id)
-        known = base.get(entry_id)
-        if one is not None and other is not None:
-            _both(plan, entry_id, one, other, known)
-        elif one is not None:
-            _one_sided(entry_id, one, theirs, known, has=plan.ours, lacks=plan.theirs)
-        elif other is not None:
-            _one_sided(entry_id, other, ours, known, has=plan.theirs, lacks=plan.ours)
+        owner = owners.get(entry_id)
+        if owner is not None and owner in moved:
+            _follow(plan, entry_id, moved[owner], ours, theirs)
+        elif entry_id not in moved:
+            _add(plan, _one(entry_id, ours, theirs, base))
+    for entry_id in sorted(moved):
+        _add(plan, moved[entry_id])
     return plan
+
+
+class _Move(msgspec.Struct, frozen=True):
+    """A step, and whether it is a step of our side."""
+
+    step: Step
+    is_ours: bool
+
+
+def _owners(ours: Side, theirs: Side) -> dict[str, str]:
+    found = (*ours.entries.items(), *theirs.entries.items())
+    return {entry_id: one.part_of for entry_id, one in found if one.part_of is not None}
+
+
+def _add(plan: Steps, move: _Move | None) -> None:
+    if move is not None:
+        (plan.ours if move.is_ours else plan.theirs).append(move.step)
+
+
+def _one(entry_id: str, ours: Side, theirs: Side, base: Mapping[str, str]) -> _Move | None:
+    """Return the step of an entry by itself."""
+    one, other = ours.entries.get(entry_id), theirs.entries.get(entry_id)
+    known = base.get(entry_id)
+    if one is not None and other is not None:
+        return _both(entry_id, one, other, known)
+    if one is not None:
+        return _one_sided(entry_id, one, theirs, known, has_ours=True)
+    if other is not None:
+        return _one_sided(entry_id, other, ours, known, has_ours=False)
+    return None
+
+
+def _follow(plan: Steps, entry_id: str, document: _Move, ours: Side, theirs: Side) -> None:
+    """Add the step of a chunk whose document differs: its side becomes what the other one is."""
+    loser, winner = (ours, theirs) if document.is_ours else (theirs, ours)
+    before, after = loser.entries.get(entry_id), winner.entries.get(entry_id)
+    if document.step.kind is StepKind.REMOVE or before == after:
+        return  # the document takes its chunks along
+    if after is None:
+        assert before is not None
+        step = Step(id=entry_id, kind=StepKind.REMOVE, expected=before.version, reason=_SUPERSEDED)
+    elif before is None:
+        step = Step(id=entry_id, kind=StepKind.CREATE, expected=None, version=after.version)
+    elif before.version == after.version:
+        return
+    else:
+        is_conflict = document.step.kind is StepKind.REPLACE
+        kind = StepKind.REPLACE if is_conflict else StepKind.UPDATE
+        step = Step(id=entry_id, kind=kind, expected=before.version, version=after.version)
+    _add(plan, _Move(step, document.is_ours))
 
 
 def next_base(
@@ -94,33 +153,28 @@ def next_base(
 
 
 def _both(
-    plan: Steps, entry_id: str, one: SyncedVersion, other: SyncedVersion, known: str | None
-) -> None:
+    entry_id: str, one: SyncedVersion, other: SyncedVersion, known: str | None
+) -> _Move | None:
     if one.version == other.version:
-        return
+        return None
     if known in (one.version, other.version):
         kind, ours_wins = StepKind.UPDATE, known == other.version
     else:
         kind, ours_wins = StepKind.REPLACE, _weight(one) > _weight(other)
     winner, loser = (one, other) if ours_wins else (other, one)
     step = Step(id=entry_id, kind=kind, expected=loser.version, version=winner.version)
-    (plan.theirs if ours_wins else plan.ours).append(step)
+    return _Move(step, is_ours=not ours_wins)
 
 
 def _one_sided(
-    entry_id: str,
-    present: SyncedVersion,
-    lacking: Side,
-    known: str | None,
-    *,
-    has: list[Step],
-    lacks: list[Step],
-) -> None:
+    entry_id: str, present: SyncedVersion, lacking: Side, known: str | None, *, has_ours: bool
+) -> _Move:
     version, trace = present.version, lacking.traces.get(entry_id)
     if trace is not None and version in (known, trace.version):
-        has.append(Step(id=entry_id, kind=StepKind.REMOVE, expected=version, reason=trace.reason))
-    else:
-        lacks.append(Step(id=entry_id, kind=StepKind.CREATE, expected=None, version=version))
+        step = Step(id=entry_id, kind=StepKind.REMOVE, expected=version, reason=trace.reason)
+        return _Move(step, has_ours)
+    step = Step(id=entry_id, kind=StepKind.CREATE, expected=None, version=version)
+    return _Move(step, not has_ours)
 
 
 def _weight(one: SyncedVersion) -> tuple[datetime, str]:

@@ -20,6 +20,7 @@ from qms.memory.access import AccessTier
 from qms.memory.entry import Document
 from qms.memory.errors import ConflictError, QmsError, StorageFullError, invalid
 from qms.memory.limits import Limits, limited_by
+from qms.memory.parts import document_id_of
 from qms.memory.retention import is_expired
 from qms.memory.validation import check, encode_checked, normalise, version_of
 from qms.memory.visibility import SHOWS_ALL, Visibility
@@ -145,7 +146,9 @@ def sync_state(call: Call, request: SyncStateRequest) -> SyncState:
         projects=_opened(call),
         entries={
             one.header.id: SyncedVersion(
-                _version(one, visibility), one.header.timestamps.updated_utc
+                _version(one, visibility),
+                one.header.timestamps.updated_utc,
+                document_id_of(one.header),
             )
             for one in call.deadline.rows(records)
             if not is_expired(one.header, call.now)
