@@ -140,10 +140,15 @@ def keep_author(document: Document, before: Document) -> None:
         document["agentId"] = before["agentId"]
 
 
-def keep_guarded(document: Document, before: Document, access: AccessTier) -> None:
-    """Keep the guarded fields that a full replacement omits and its caller may not set."""
+def keep_guarded(document: Document, before: Document, access: AccessTier | None = None) -> None:
+    """Keep the guarded fields that a full replacement omits and its caller may not set.
+
+    Without a tier all of them are kept: the command has no way to take one away on purpose.
+    """
     for field in GUARDED_FIELDS:
-        if field not in document and field in before and not may_set(access, field):
+        if field in document or field not in before:
+            continue
+        if access is None or not may_set(access, field):
             document[field] = before[field]
 
 

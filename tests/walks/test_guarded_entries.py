@@ -328,9 +328,9 @@ SCENARIOS: dict[str, list[Scenario]] = {
     "autoConsolidate": [untouched("autoConsolidate", minCount=2)],
     "moveEntry": [
         on_note("move", "moveEntry", lambda one: {"id": one.local, "toProject": "projB"}),
-        Scenario(partial(_replaced_copy, command="moveEntry"), "replace"),
+        Scenario(partial(_replaced_copy, command="moveEntry"), "patch"),
     ],
-    "copyEntry": [Scenario(partial(_replaced_copy, command="copyEntry"), "replace")],
+    "copyEntry": [Scenario(partial(_replaced_copy, command="copyEntry"), "patch")],
     "restoreEntry": [
         Scenario(_restore_version, "replace"),
         on_note("nothing", "restoreEntry", lambda one: {"id": one.local}),

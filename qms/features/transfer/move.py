@@ -148,7 +148,7 @@ class Carrier(msgspec.Struct, frozen=True, kw_only=True):
             taken = before.header.id
             raise ConflictError(f"entry {taken} exists: pass another toId", id=taken)
         document, there = dict(carried), before.document()
-        keep_guarded(document, there, self.writing.caller.access)
+        keep_guarded(document, there)
         return normalise(document, like=there)
 
     def _carried(self, record: Record, new_id: str, mark: str) -> tuple[Document, tuple[str, ...]]:
