@@ -1,5 +1,6 @@
 """Earlier versions, through the application: found wherever they are held, and brought back."""
 
+import json
 import math
 
 import pytest
@@ -166,6 +167,28 @@ def test_a_broken_backup_hides_no_later_one(
 
     (version,) = as_admin("history", id="one")["items"]
     assert good in version["foundIn"]
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [{"kind": "note"}, {"kind": "note", "title": "bad", "body": {"text": "x"}, "priority": 99}],
+)
+def test_a_bad_line_in_a_backup_or_the_archive_is_no_version(
+    house: House, as_admin: Door, entry: EntryMaker, bad: dict[str, object]
+) -> None:
+    for local in ("one", "two"):
+        as_admin("upsertEntry", entry=entry(id=local, title=local))
+    house.store().fold()
+    line = json.dumps({"id": "projA:one", **bad})
+    with house.entries_file().open("a", encoding="utf-8") as file:
+        file.write(line + "\n")
+    house.store().reload()
+    as_admin("backupStore", mode="full")
+    ended = '{"archivedUtc":"2026-01-01T00:00:00.000Z","reason":"deleted","by":"me","entry":%s}\n'
+    with house.entries_file().with_name("archive.jsonl").open("a", encoding="utf-8") as file:
+        file.write(ended % line)
+
+    assert [one["title"] for one in as_admin("history", id="one")["items"]] == ["one"]
 
 
 def test_a_version_that_was_edited_by_hand_is_told(

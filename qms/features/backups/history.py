@@ -1,7 +1,7 @@
 """history: every version of an entry that the store, its archive and its backups hold."""
 
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Annotated
 
 import msgspec
@@ -19,14 +19,18 @@ from qms.features.backups.queue import BackupQueue
 from qms.memory.access import AccessTier
 from qms.memory.changes import Put
 from qms.memory.deadline import NO_DEADLINE, Deadline
-from qms.memory.entry import Document
-from qms.memory.errors import UNDECODABLE, NotFoundError, invalid
+from qms.memory.entry import Document, split_id
+from qms.memory.errors import NotFoundError, invalid
 from qms.memory.filters import Format
+from qms.memory.hand_lines import GoodLine, LineReader, bare
+from qms.memory.limits import Limits
 from qms.memory.lines import decode_line
 from qms.memory.validation import instant_text, version_of
 from qms.memory.visibility import Visibility
 from qms.store.change_log import Logged
 from qms.store.memory_store import MemoryStore
+
+_EPOCH = datetime.fromtimestamp(0, UTC)
 
 Most = Annotated[int, msgspec.Meta(ge=1, le=1000)]
 
@@ -158,18 +162,21 @@ def find_versions(
 ) -> Traces:
     """Return every version of an entry that can be restored; broken backups are left out."""
     traces: Traces = {}
+    reader = _VersionReader(entry_id, store.limits)
     made = [one for one in backup_folder.all(store.project) if isinstance(one, Manifest)]
     for manifest in made:
         deadline.check()
         try:
-            _take_backup(traces, backup_folder, manifest, entry_id)
+            _take_backup(traces, backup_folder, manifest, reader)
         except BrokenBackupError:
             continue
     deadline.check()
     _take_changes(traces, store.snapshots.logged(), entry_id, "changes")
     for line, ended_utc, reason in store.archive.lines_of(entry_id):
-        trace = _trace(traces, line, "archive")
-        trace.ended_utc, trace.reason = ended_utc, reason
+        version = reader.version_in(line)
+        if version is not None:
+            trace = _trace(traces, version, "archive")
+            trace.ended_utc, trace.reason = ended_utc, reason
     record = store.view.get(entry_id)
     if record is not None:
         trace = _trace(traces, record.line, "store")
@@ -177,14 +184,43 @@ def find_versions(
     return traces
 
 
+class _VersionReader(msgspec.Struct, frozen=True):
+    """Finds the versions of an entry in files that a person may have edited."""
+
+    entry_id: str
+    limits: Limits
+
+    def versions_in(self, data: bytes) -> Iterator[bytes]:
+        """Yield the lines of a file that are versions, without decoding the others."""
+        wanted = msgspec.json.encode(self.entry_id)
+        position = data.find(wanted)
+        while position >= 0:
+            start = data.rfind(b"\n", 0, position) + 1
+            end = data.find(b"\n", position)
+            line = self.version_in(data[start : end if end >= 0 else len(data)])
+            if line is not None:
+                yield line
+            position = data.find(wanted, max(end, position + 1))
+
+    def version_in(self, raw: bytes) -> bytes | None:
+        """Return the version that a line holds, or None if the line is no whole entry."""
+        project = split_id(self.entry_id)[0]
+        reader = LineReader(project=project, limits=self.limits, instant=_EPOCH)
+        match reader.read(bare(raw), lambda: "-"):
+            case GoodLine() as good if good.header.id == self.entry_id:
+                return good.line if good.migrated or not good.rewritten else None
+            case _:
+                return None
+
+
 def _take_backup(
-    traces: Traces, backup_folder: BackupFolder, manifest: Manifest, entry_id: str
+    traces: Traces, backup_folder: BackupFolder, manifest: Manifest, reader: _VersionReader
 ) -> None:
     if manifest.mode is BackupKind.FULL:
         for name in (ENTRIES_NAME, KEPT_NAME):
-            for line in _lines_with(backup_folder.read(manifest, name), entry_id):
+            for line in reader.versions_in(backup_folder.read(manifest, name)):
                 _trace(traces, line, manifest.id)
-    _take_changes(traces, changes_of(backup_folder, manifest), entry_id, manifest.id)
+    _take_changes(traces, changes_of(backup_folder, manifest), reader.entry_id, manifest.id)
 
 
 def _take_changes(traces: Traces, logged: list[Logged], entry_id: str, place: str) -> None:
@@ -199,30 +235,6 @@ def _take_changes(traces: Traces, logged: list[Logged], entry_id: str, place: st
                 trace.ended_utc = trace.reason = None
             else:
                 trace.ended_utc, trace.reason = made.at_utc, change.reason
-
-
-def _lines_with(data: bytes, entry_id: str) -> Iterator[bytes]:
-    """Yield the lines of a file that are versions of an entry, without decoding the others."""
-    wanted = msgspec.json.encode(entry_id)
-    position = data.find(wanted)
-    while position >= 0:
-        start = data.rfind(b"\n", 0, position) + 1
-        end = data.find(b"\n", position)
-        line = data[start : end if end >= 0 else len(data)].strip()
-        if _is_entry(line, entry_id):
-            yield line
-        position = data.find(wanted, max(end, position + 1))
-
-
-class _Named(msgspec.Struct):
-    id: str = ""
-
-
-def _is_entry(line: bytes, entry_id: str) -> bool:
-    try:
-        return msgspec.json.decode(line, type=_Named).id == entry_id
-    except UNDECODABLE:
-        return False  # a line written by hand that is no entry
 
 
 def _trace(traces: Traces, line: bytes, place: str) -> Trace:
