@@ -4,6 +4,8 @@ from typing import Any
 
 import pytest
 
+from qms.features.archive import forget
+from qms.store.view import Record
 from tests.conftest import EntryMaker
 from tests.support.house import Clock, Door, House
 
@@ -55,6 +57,51 @@ def test_the_forgotten_are_in_the_archive(as_writer: Door, three: list[str]) -> 
 
     listed = as_writer("listArchive", filter={"reason": "forgotten"})["items"]
     assert [one["id"] for one in listed] == [three[1]]
+
+
+TEXT = "# Opening\n\nA plain beginning.\n\n# Animals\n\n" + "The zebra has stripes. " * 60
+"""A document whose second half has words that its summary lacks."""
+
+
+@pytest.mark.parametrize("is_dry", [True, False])
+def test_a_chunk_with_the_words_stays_with_its_document_and_is_named(
+    as_writer: Door, entry: EntryMaker, is_dry: bool
+) -> None:
+    options = {"chunkSize": 100, "summary": False}
+    stored = as_writer("storeDocument", content=TEXT, id="doc", title="Doc", options=options)
+    note = as_writer("upsertEntry", entry=entry(body="a zebra"))["id"]
+    answer = as_writer("forgetEntries", pattern="zebra", dryRun=is_dry)
+
+    assert answer["ids"] == [note]
+    assert answer["notAllowed"]
+    assert set(answer["notAllowed"]) <= set(stored["chunkIds"])
+    assert as_writer("getDocument", id="doc", include="text")["text"] == TEXT
+
+
+@pytest.mark.parametrize("is_dry", [True, False])
+def test_a_chunk_goes_with_its_document(as_writer: Door, is_dry: bool) -> None:
+    stored = as_writer("storeDocument", content=TEXT, id="doc", title="Zebra")
+    every = {"kinds": ["document", "chunk"]}
+    answer = as_writer("forgetEntries", filter=every, dryRun=is_dry)
+
+    assert (answer["ids"], answer["notAllowed"]) == ([stored["id"]], [])
+    if not is_dry:
+        assert as_writer("listEntries", filter=every)["items"] == []
+
+
+def test_the_text_of_an_entry_is_not_read_again_inside_the_writer(
+    as_writer: Door, three: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[str] = []
+    read = forget._words_of
+
+    def watched(record: Record) -> frozenset[str]:
+        seen.append(record.header.id)
+        return read(record)
+
+    monkeypatch.setattr(forget, "_words_of", watched)
+    assert as_writer("forgetEntries", pattern="deprecated")["forgotten"] == 2
+    assert sorted(seen) == sorted(three)
 
 
 def test_a_dry_run_forgets_nothing(house: House, as_writer: Door, three: list[str]) -> None:

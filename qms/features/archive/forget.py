@@ -1,5 +1,6 @@
 """forgetEntries: archive many entries at once, by words, filter, ids or author."""
 
+from collections.abc import Callable, Iterator
 from datetime import datetime
 from typing import Annotated
 
@@ -13,6 +14,7 @@ from qms.memory.access import AccessTier, may_edit
 from qms.memory.errors import invalid
 from qms.memory.filters import Filter, matches_document, matches_header
 from qms.memory.limits import limited_by
+from qms.memory.parts import document_id_of
 from qms.memory.relations import AwareTime
 from qms.memory.retention import is_expired
 from qms.search.query import check_query_bytes
@@ -70,7 +72,10 @@ class ForgetRequest(Conditions, frozen=True):
 
 
 class ForgetAnswer(Response, frozen=True):
-    """The archived entries, or those of a dry run; `notAllowed` names those that stay."""
+    """The archived entries, or those of a dry run; `notAllowed` names those that stay.
+
+    The chunks of an archived document go with it and are not named.
+    """
 
     forgotten: int
     ids: list[str]
@@ -116,23 +121,29 @@ class _Wanted(msgspec.Struct, frozen=True):
 def forget_entries(call: Call, request: ForgetRequest) -> ForgetAnswer:
     """Archive every matching entry, in one change; permanent entries stay."""
     wanted = _conditions(call, request)
+    # Texts are read on a view; inside the writer only those that changed in between.
+    matching = [one for one in call.store.view.records.values() if wanted.matches(one)]
     if request.dry_run:
-        found, refused = _divided(call, list(call.store.view.records.values()), wanted)
+        found, refused = _divided(call.caller.access, matching, call.store.view.get)
         return _answer(found, refused, wanted, dry_run=True)
-
-    # Found on a view, checked again inside the writer: an entry may have changed in between.
-    candidates = [one.header.id for one in call.store.view.records.values() if wanted.matches(one)]
 
     undo_id = call.new_local_id()
 
     def plan(draft: Draft) -> ForgetAnswer:
-        records = [one for entry_id in candidates if (one := draft.get(entry_id)) is not None]
-        found, refused = _divided(call, records, wanted)
+        still = list(_still_matching(matching, draft, wanted))
+        found, refused = _divided(call.caller.access, still, draft.get)
         for entry_id in found:
             draft.remove(entry_id, reason=REASON, undo_id=undo_id)
         return _answer(found, refused, wanted, undo_id=undo_id if found else None)
 
     return call.commit(plan)
+
+
+def _still_matching(matching: list[Record], draft: Draft, wanted: _Wanted) -> Iterator[Record]:
+    for before in matching:
+        record = draft.get(before.header.id)
+        if record is not None and (record is before or wanted.matches(record)):
+            yield record
 
 
 def _conditions(call: Call, request: ForgetRequest) -> _Wanted:
@@ -153,14 +164,26 @@ def _conditions(call: Call, request: ForgetRequest) -> _Wanted:
     return _Wanted(words, shown, ids, authored, call.now)
 
 
-def _divided(call: Call, records: list[Record], wanted: _Wanted) -> tuple[list[str], list[str]]:
+def _divided(
+    access: AccessTier, records: list[Record], get: Callable[[str], Record | None]
+) -> tuple[list[str], list[str]]:
+    """Return the ids of the entries to archive, and of those that stay.
+
+    A chunk goes with its document and not without it.
+    """
     found: list[str] = []
     refused: list[str] = []
+    parts: list[tuple[str, str]] = []
     for record in records:
-        if wanted.matches(record):
-            header = record.header
-            is_free = may_edit(call.caller.access, header) and not header.is_permanent
+        header = record.header
+        document_id = document_id_of(header)
+        if document_id is not None and get(document_id) is not None:
+            parts.append((header.id, document_id))
+        else:
+            is_free = may_edit(access, header) and not header.is_permanent
             (found if is_free else refused).append(header.id)
+    gone = frozenset(found)
+    refused += [part_id for part_id, document_id in parts if document_id not in gone]
     return found, refused
 
 
