@@ -1,4 +1,4 @@
-"""Builds the setup program for Windows, on Linux: `uv run python -m installer.build`.
+"""Builds the setup program for Windows, on Linux: `uv run --group dev python -m installer.build`.
 
 `dist/windows` gets the setup program, the tree that it installs, and the hash of every wheel.
 With `--wheels DIR` nothing is resolved or downloaded: the wheels there are used as they are.

@@ -76,7 +76,7 @@ def make_library(target: Path) -> None:
     """
     if sys.version_info[:2] != VERSION:
         wanted = ".".join(map(str, VERSION))
-        raise BuildError(f"the build needs Python {wanted}: uv run --python {wanted}")
+        raise BuildError(f"the build needs Python {wanted}: uv run --group dev --python {wanted}")
     # In a separate process, because marshalled bytes depend slightly on what was loaded before.
     subprocess.run([sys.executable, "-I", __file__, str(target)], check=True)
 

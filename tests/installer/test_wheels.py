@@ -73,7 +73,7 @@ def test_the_library_of_another_python_is_refused(
 ) -> None:
     monkeypatch.setattr(embedded, "VERSION", (3, 99))
 
-    with pytest.raises(BuildError, match=r"uv run --python 3\.99"):
+    with pytest.raises(BuildError, match=r"uv run --group dev --python 3\.99"):
         make_library(tmp_path / "library.zip")
 
 
