@@ -6,7 +6,7 @@ import click
 
 from qms.cli import output
 from qms.cli.arguments import Verb, read_text, shared_options
-from qms.cli.calls import Columns, calls
+from qms.cli.calls import Columns, Fields, calls, removes, warn
 from qms.cli.confirm import is_wanted, removal_options
 from qms.cli.fields import KIND_NAMES, KINDS, RETENTIONS, wire_fields
 from qms.cli.get import find
@@ -19,7 +19,7 @@ from qms.memory.entry import Retention, split_id
 @click.command(
     cls=Verb, example='memoryctl consolidate monday tuesday --title "The week" --dry-run'
 )
-@click.argument("entry_ids", metavar="ID...", nargs=-1, required=True)
+@click.argument("ids", metavar="ID...", nargs=-1, required=True)
 @click.option("--title", metavar="TEXT", help="Title of the result [made from theirs].")
 @click.option("--body", metavar="TEXT|-", help="Its text [sentences of the sources].")
 @click.option(
@@ -41,33 +41,28 @@ from qms.memory.entry import Retention, split_id
     help="Retention of the result.",
 )
 @click.option("--force", is_flag=True, help="Include permanent memories; admins only.")
-@removal_options
-@shared_options
-def consolidate(
-    asked: Asked,
-    entry_ids: tuple[str, ...],
-    body: str | None,
-    dry_run: bool,
-    yes: bool,
-    **wanted: Any,
-) -> None:
+@removes(
+    "consolidateEntries",
+    what="merge {consolidated} memories into {title!r}".format_map,
+    done="{consolidated} memories merged; they are in the archive",
+    asks=lambda given: _consolidation(**given),
+    of_entry="ids",
+    ends=warn,
+)
+def consolidate(answer: Fields) -> None:
     """Merge 2 to 100 memories into one; the sources go to the archive."""
-    request = {"ids": entry_ids, **wire_fields(wanted)}
-    if body is not None:
-        request["summary"] = read_text(body, "body")
-    with open_session(asked) as session:
-        project = session.project_of(entry_ids[0])
-        answer = session.call(project, "consolidateEntries", {**request, "dryRun": True})
-        what = f"merge {answer['consolidated']} memories into {answer['title']!r}"
-        if is_wanted(what, dry_run=dry_run, yes=yes):
-            answer = session.call(project, "consolidateEntries", request)
-            output.note(f"{answer['consolidated']} memories merged; they are in the archive")
-    if asked.as_json:
-        output.answer(answer)
-    elif answer["id"] is not None:
+    if answer["id"] is not None:
         output.line(answer["id"])
-    for warning in answer.get("warnings", ()):
-        output.warning(warning)
+
+
+def _consolidation(body: str | None, **wanted: Any) -> Fields:
+    summary = {} if body is None else {"summary": read_text(body, "body")}
+    return {**wire_fields(wanted), **summary}
+
+
+def _list_groups(answer: Fields) -> None:
+    for group in answer["groups"]:
+        output.note(f"{group['title']}: {', '.join(group['ids'])}")
 
 
 @click.command(
@@ -90,26 +85,19 @@ def consolidate(
 )
 @click.option("--short-only", "shortOnly", is_flag=True, help="Only memories of retention short.")
 @click.option("--namespace", metavar="NAME", help="Only in this namespace.")
-@removal_options
-@shared_options
-def auto_consolidate(asked: Asked, dry_run: bool, yes: bool, **wanted: Any) -> None:
+@removes(
+    "autoConsolidate",
+    what=lambda answer: f"merge {len(answer['groups'])} groups",
+    done="{consolidated} memories consolidated",
+    count="groups",
+    none="nothing to consolidate",
+    lists=_list_groups,
+)
+def auto_consolidate(answer: Fields) -> None:
     """Consolidate provisional memories that share their first tag, or are similar."""
-    request = wire_fields(wanted)
-    with open_session(asked) as session:
-        answer = session.call(session.project, "autoConsolidate", {**request, "dryRun": True})
-        for group in answer["groups"]:
-            output.note(f"{group['title']}: {', '.join(group['ids'])}")
-        if not answer["groups"]:
-            output.note("nothing to consolidate")
-        elif is_wanted(f"merge {len(answer['groups'])} groups", dry_run=dry_run, yes=yes):
-            answer = session.call(session.project, "autoConsolidate", request)
-            output.note(f"{answer['consolidated']} memories consolidated")
-    if asked.as_json:
-        output.answer(answer)
-    else:
-        for group in answer["groups"]:
-            if "id" in group:
-                output.line(group["id"])
+    for group in answer["groups"]:
+        if "id" in group:
+            output.line(group["id"])
 
 
 _PAIRS = Columns(

@@ -7,7 +7,7 @@ import click
 
 from qms.cli import output
 from qms.cli.arguments import Verb, shared_options
-from qms.cli.calls import argument, calls
+from qms.cli.calls import argument, calls, warn
 from qms.cli.confirm import is_wanted, removal_options
 from qms.cli.fields import wire_fields
 from qms.cli.get import find
@@ -44,7 +44,7 @@ def move(asked: Asked, dry_run: bool, yes: bool, **wanted: Any) -> None:
         output.answer(answer)
     else:
         output.line(answer["id"])
-    _warn(answer)
+    warn(answer)
 
 
 def _request(given: dict[str, Any]) -> dict[str, Any]:
@@ -60,14 +60,9 @@ def _request(given: dict[str, Any]) -> dict[str, Any]:
     return wire_fields({**given, "toProject": projects[0]})
 
 
-def _warn(answer: dict[str, Any]) -> None:
-    for warning in answer.get("warnings", ()):
-        output.warning(warning)
-
-
 @click.command(cls=Verb, example="memoryctl copy release-train shared --to-id release-train-2")
 @_transfer_options
-@calls("copyEntry", of_entry="id", asks=_request, ends=_warn)
+@calls("copyEntry", of_entry="id", asks=_request, ends=warn)
 def copy(answer: dict[str, Any]) -> None:
     """Copy a memory to another project."""
     output.line(answer["id"])

@@ -6,11 +6,11 @@ from typing import Any
 import click
 
 from qms.cli import output
-from qms.cli.arguments import Verb, shared_options
+from qms.cli.arguments import Verb
+from qms.cli.calls import Fields, calls
 from qms.cli.fields import wire_fields
 from qms.cli.id_prefixes import shown_ids
-from qms.cli.lists import filter_options, format_option, is_text, show_text
-from qms.cli.target import Asked, open_session
+from qms.cli.lists import filter_options, format_option
 from qms.cli.wire import KEYWORD, KEYWORD_HASH, MAX_RECALLED, PROFILES
 from qms.memory.filters import Include
 
@@ -45,9 +45,28 @@ _include_option = click.option(
 @click.option("--explain", is_flag=True, help="Show the score of every stage.")
 @_include_option
 @format_option
-@shared_options
-def search(
-    asked: Asked,
+@calls(
+    "searchEntries",
+    asks=lambda given: _search_request(**given),
+    table={"include": Include.SUMMARY.value},
+    in_project=True,
+)
+def search(found: Fields, project: str) -> None:
+    """Find memories by keyword and meaning, best first."""
+    if not found["results"]:
+        output.note("nothing found")
+    else:
+        _show_hits(found["results"], project)
+    if found["mode"] == KEYWORD_HASH:
+        output.note(f"search mode {found['mode']}: no embedding model is loaded")
+    elif found["mode"] == KEYWORD:
+        output.note("searched by keyword only, not by meaning")
+    for one in found["skipped"]:
+        if one["stage"] == "vector":
+            output.note(one["reason"])
+
+
+def _search_request(
     text: str,
     limit: int,
     all_words: bool,
@@ -55,10 +74,8 @@ def search(
     superseded: bool,
     explain: bool,
     include: str,
-    form: str | None,
     **wanted: Any,
-) -> None:
-    """Find memories by keyword and meaning, best first."""
+) -> Fields:
     query = {
         "text": text,
         "maxResults": limit,
@@ -68,15 +85,7 @@ def search(
         "explain": explain,
         "filter": wire_fields(wanted),
     }
-    if is_text(form):
-        show_text(asked, "searchEntries", {"query": query, "include": include, "format": form})
-        return
-    is_json = asked.as_json or form is not None
-    shown = include if is_json else Include.SUMMARY.value
-    with open_session(asked) as session:
-        project = session.project
-        found = session.call(project, "searchEntries", {"query": query, "include": shown})
-    _show_found(found, project, is_json=is_json, is_explained=explain)
+    return {"query": query, "include": include}
 
 
 @click.command("recall", cls=Verb, example='memoryctl recall "how do we deploy the parser"')
@@ -101,64 +110,28 @@ def search(
 @click.option("--no-touch", is_flag=True, help="Do not count the results as used.")
 @_include_option
 @format_option
-@shared_options
-def recall(
-    asked: Asked,
-    context: str,
-    limit: int,
-    profile: str,
-    no_shared: bool,
-    no_touch: bool,
-    include: str,
-    form: str | None,
-    **wanted: Any,
-) -> None:
+@calls(
+    "recall",
+    asks=lambda given: _recall_request(**given),
+    table={"include": Include.SNIPPET.value},
+    in_project=True,
+)
+def recall(found: Fields, project: str) -> None:
     """Find memories for a context; each result counts as used, which extends its retention."""
-    request = {
-        "query": context,
-        "limit": limit,
-        "profile": profile,
-        "includeShared": not no_shared,
-        "touch": not no_touch,
-        "filter": wire_fields(wanted),
-    }
-    if is_text(form):
-        show_text(asked, "recall", {**request, "include": include, "format": form})
-        return
-    is_json = asked.as_json or form is not None
-    shown = include if is_json else Include.SNIPPET.value
-    with open_session(asked) as session:
-        project = session.project
-        found = session.call(project, "recall", {**request, "include": shown})
-    if is_json:
-        output.answer(found)
-    elif not found["memories"]:
-        output.note("nothing found")
+    results = [{**one, "snippet": one["text"], "entry": one} for one in found["memories"]]
+    if results:
+        _show_hits(results, project)
     else:
-        results = [{**one, "snippet": one["text"], "entry": one} for one in found["memories"]]
-        _show_hits(results, project, is_explained=False)
-
-
-def _show_found(
-    found: dict[str, Any], project: str, *, is_json: bool, is_explained: bool = False
-) -> None:
-    if is_json:
-        output.answer(found)
-        return
-    if not found["results"]:
         output.note("nothing found")
-    else:
-        _show_hits(found["results"], project, is_explained=is_explained)
-    if found["mode"] == KEYWORD_HASH:
-        output.note(f"search mode {found['mode']}: no embedding model is loaded")
-    elif found["mode"] == KEYWORD:
-        output.note("searched by keyword only, not by meaning")
-    for one in found["skipped"]:
-        if one["stage"] == "vector":
-            output.note(one["reason"])
 
 
-def _show_hits(results: list[dict[str, Any]], project: str, *, is_explained: bool) -> None:
+def _recall_request(context: str, no_shared: bool, no_touch: bool, **given: Any) -> Fields:
+    own = {name: given.pop(name) for name in ("limit", "profile", "include")}
+    sides = {"includeShared": not no_shared, "touch": not no_touch}
+    return {"query": context, **own, **sides, "filter": wire_fields(given)}
+
+
+def _show_hits(results: list[Fields], project: str) -> None:
     """Print two lines a hit: its title; its id, kind, score and the text that was found."""
     ids = shown_ids([result["entry"]["id"] for result in results], project)
     widths = [max(map(len, ids)), max(len(result["entry"]["kind"]) for result in results)]
@@ -173,7 +146,7 @@ def _show_hits(results: list[dict[str, Any]], project: str, *, is_explained: boo
         else:
             output.styled_line((title, _TITLE), fits=True)
             output.styled_line((f"{facts}  ", _FACTS), *snippet, fits=True)
-        if is_explained:
+        if "scores" in result:
             _show_stages(result["scores"])
 
 
