@@ -22,8 +22,8 @@ class ListedProblem(Response, frozen=True):
     code: str
     project: str | None
     reason: str
-    file: str | None
-    line: int | None
+    file: str | None = None
+    line: int | None = None
 
 
 class ProblemList(Response, frozen=True):
