@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from qms.memory.validation import instant_text
 
 _TAIL_BYTES = 1 << 20
 _MARK_BYTES = 4096
+_FORMAT = 1
 
 
 class _Object(msgspec.Struct):
@@ -142,6 +144,67 @@ class AppendLog:
     def _start(self) -> bytes:
         """Return the newline that a torn last line lacks, if any."""
         return b"" if self._disk.read_tail(self._path, 1) in (b"", b"\n") else b"\n"
+
+
+class _Note(msgspec.Struct, frozen=True):
+    """The size that a log had when the server last wrote it."""
+
+    format: int
+    bytes: int
+
+
+class NotedLog(AppendLog):
+    """A log whose size is noted in a file beside it, so that lost lines are noticed.
+
+    The note is never above what the server wrote: it is raised after lines were added, and
+    lowered before lines are removed. Without a note nothing counts as lost.
+    """
+
+    def __init__(self, disk: Disk, path: Path, note: Path) -> None:
+        super().__init__(disk, path)
+        self._note_path = note
+        self._noted = 0
+        self._expected: int | None = None
+
+    def extend(self, lines: list[bytes]) -> None:
+        """Append lines as `AppendLog` does, and note the size."""
+        expected, before = self._expected_bytes(), self._size()
+        super().extend(lines)
+        self._write_note(expected + self._size() - before)
+
+    def drop(self, is_dropped: Callable[[bytes], bool]) -> int:
+        """Remove lines as `AppendLog` does, and note the size."""
+        dropped = sum(len(line) + 1 for line in self.lines() if is_dropped(line))
+        if dropped:
+            self._write_note(max(0, self._expected_bytes() - dropped))
+        return super().drop(is_dropped)
+
+    def lost_bytes(self) -> int:
+        """Return how many of the bytes that the server wrote are no longer there."""
+        return max(0, self._expected_bytes() - self._size())
+
+    def _expected_bytes(self) -> int:
+        if self._expected is None:
+            self._expected = self._noted = self._read_note()
+        self._expected = max(self._expected, self._size())
+        return self._expected
+
+    def _read_note(self) -> int:
+        if not self._note_path.exists():
+            return 0
+        try:
+            note = msgspec.json.decode(self._disk.read(self._note_path), type=_Note)
+        except (OSError, *UNDECODABLE):
+            return 0  # a cache: the next write makes it anew
+        return note.bytes if note.format == _FORMAT else 0
+
+    def _write_note(self, expected: int) -> None:
+        self._expected = expected
+        if expected == self._noted:
+            return
+        with suppress(OSError):  # the next write tries again
+            self._disk.put(self._note_path, msgspec.json.encode(_Note(_FORMAT, expected)) + b"\n")
+            self._noted = expected
 
 
 def _is_object(line: bytes) -> bool:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from qms.disk.append_log import AppendLog
+from qms.disk.append_log import AppendLog, NotedLog
 from qms.disk.damage import LineCheck
 from qms.disk.disk import Disk, FileIdentity
 from qms.memory.hand_lines import LineReader
@@ -20,6 +20,9 @@ from qms.store.fold_log import FoldLog, Step, step_of
 from qms.store.journal import JournalRecord
 from qms.store.secret_lines import SecretLines
 from qms.store.writer import Writer
+
+ARCHIVE_NOTE = "archive.json"
+"""The file that notes the size of the archive."""
 
 _MAX_EDITS = 100
 """How many hand edits between two folds are kept as separate steps."""
@@ -84,7 +87,7 @@ class StoreFiles:
         self.clock = clock
         self.entries = EntriesFile(disk, folder, own)
         self.base = BaseFiles(disk, own)
-        self.archive = AppendLog(disk, folder / "archive.jsonl")
+        self.archive = NotedLog(disk, folder / "archive.jsonl", own / ARCHIVE_NOTE)
         self.conflicts = AppendLog(disk, own / "conflicts.jsonl")
         self.changes = ChangeLog(disk, own / "changes.jsonl")
         self.folds = FoldLog(disk, own / "folds.jsonl")

@@ -54,6 +54,11 @@ BeforeCut = Callable[[list[tuple[int, ChangeSet]]], None]
 
 _Targets = list[tuple[str, str]]
 
+_LOST = (
+    "lacks {:,} bytes that were written: bring the file back from a copy or a backup, or remove"
+    " .qms/archive.json to accept the loss"
+)
+
 _IGNORED = b"# the server's own: rebuilt, or not for git\n.qms/\nindexes/\n*.tmp\n"
 
 
@@ -331,6 +336,8 @@ class MemoryStore:
                     found += check.run()
                 except OSError as error:
                     found.append(Damage(check.name, f"cannot be read: {error.strerror or error}"))
+            if lost := files.archive.lost_bytes():
+                found.append(Damage("archive.jsonl", _LOST.format(lost)))
         self._report_new(found)
         self._damage = found
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from qms.disk.append_log import AppendLog
-from qms.disk.disk import Disk
+from qms.disk.append_log import AppendLog, NotedLog
+from qms.disk.disk import BY_RIGHTS, Disk
 
 
 class FullDisk(Disk):
@@ -90,3 +90,60 @@ def test_what_cannot_be_read_does_not_count_and_outlives_what_is_dropped(tmp_pat
     assert log.drop(lambda line: line == b'{"n":1}') == 1
     assert (tmp_path / "log.jsonl").read_bytes() == b'xx\n{"n":2}\n[]\n{"n":\n'
     assert log.count() == 1
+
+
+class NotelessDisk(Disk):
+    """A disk that keeps no notes for a while."""
+
+    is_noteless = True
+
+    def put(self, path: Path, data: bytes, *, mode: int = BY_RIGHTS) -> None:
+        if self.is_noteless and path.name == "note.json":
+            raise OSError(errno.ENOSPC, "full")
+        super().put(path, data, mode=mode)
+
+
+def noted_in(folder: Path, disk: Disk | None = None) -> NotedLog:
+    return NotedLog(disk or Disk(), folder / "log.jsonl", folder / "note.json")
+
+
+def test_lines_that_vanished_are_counted_and_added_ones_are_none(tmp_path: Path) -> None:
+    noted_in(tmp_path).extend([b'{"n":1}', b'{"n":2}'])
+    (tmp_path / "log.jsonl").write_bytes(b'{"n":1}\n')
+
+    assert noted_in(tmp_path).lost_bytes() == 8
+    noted_in(tmp_path).extend([b'{"n":3}'])
+    assert noted_in(tmp_path).lost_bytes() == 8
+    (tmp_path / "log.jsonl").write_bytes(b'{"n":1}\n{"n":2}\n{"n":3}\n{"n":4}\n')
+    assert noted_in(tmp_path).lost_bytes() == 0
+
+
+def test_dropped_lines_are_not_lost(tmp_path: Path) -> None:
+    log = noted_in(tmp_path)
+    log.extend([b'{"n":1}', b'{"n":2}'])
+
+    assert log.drop(lambda line: b"2" in line) == 1
+    assert log.lost_bytes() == noted_in(tmp_path).lost_bytes() == 0
+    (tmp_path / "log.jsonl").write_bytes(b"")
+    assert noted_in(tmp_path).lost_bytes() == 8
+
+
+def test_a_note_that_cannot_be_written_costs_no_line_and_is_written_later(tmp_path: Path) -> None:
+    disk = NotelessDisk()
+    log = noted_in(tmp_path, disk)
+    log.extend([b'{"n":1}'])
+    assert log.count() == 1
+    assert not (tmp_path / "note.json").exists()
+
+    disk.is_noteless = False
+    log.extend([])
+    (tmp_path / "log.jsonl").unlink()
+
+    assert noted_in(tmp_path).lost_bytes() == 8
+
+
+@pytest.mark.parametrize("text", [b"", b"{", b'{"format":2,"bytes":99}'])
+def test_a_note_that_says_nothing_is_none(tmp_path: Path, text: bytes) -> None:
+    (tmp_path / "note.json").write_bytes(text)
+
+    assert noted_in(tmp_path).lost_bytes() == 0

@@ -51,6 +51,60 @@ def test_an_altered_line_of_the_archive_is_reported_and_left_out(
     assert b"arXhived" in (folder / "archive.jsonl").read_bytes(), "the line stays for a look"
 
 
+def reopen(house: House) -> None:
+    house.catalog.remove("projA")
+    house.catalog.register(["projA"])
+    house.store()
+
+
+@pytest.mark.fault("F09")
+@pytest.mark.parametrize("is_removed", [False, True])
+def test_an_archive_that_was_emptied_while_the_server_was_down_is_reported(
+    house: House, folder: Path, as_admin: Door, entry: EntryMaker, is_removed: bool
+) -> None:
+    path = folder / "archive.jsonl"
+    whole = path.read_bytes()
+    house.catalog.remove("projA")
+    path.unlink() if is_removed else path.write_bytes(b"")
+    reopen(house)
+
+    assert found(as_admin) == [("archive.jsonl", None)]
+    problems = [(one["code"], one["file"]) for one in as_admin("health")["problems"]]
+    assert ("damagedFile", "archive.jsonl") in problems
+    assert f"{len(whole):,} bytes" in str(as_admin("verifyStore"))
+
+    as_admin("upsertEntry", entry=entry(id="later", title="later"))
+    as_admin("deleteEntry", id="later")
+    house.store().fold()
+    reopen(house)
+    assert found(as_admin) == [("archive.jsonl", None)], "a later line does not hide the loss"
+    path.write_bytes(whole + path.read_bytes())
+    assert found(as_admin) == []
+
+
+@pytest.mark.fault("F09")
+def test_lines_that_left_the_archive_by_a_command_are_no_loss(
+    house: House, folder: Path, as_admin: Door
+) -> None:
+    as_admin("purgeArchive", all=True)
+    assert (folder / "archive.jsonl").read_bytes() == b""
+    reopen(house)
+
+    assert found(as_admin) == []
+
+
+@pytest.mark.fault("F09")
+def test_without_its_note_an_archive_counts_as_whole(
+    house: House, folder: Path, as_admin: Door
+) -> None:
+    (folder / "archive.jsonl").write_bytes(b"")
+    assert found(as_admin) != []
+    (folder / ".qms" / "archive.json").unlink()
+    reopen(house)
+
+    assert found(as_admin) == []
+
+
 @pytest.mark.fault("F09")
 def test_an_altered_line_of_the_change_log_is_reported_and_nothing_is_made_of_it(
     house: House, folder: Path, as_admin: Door, clock: Clock

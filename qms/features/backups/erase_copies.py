@@ -25,6 +25,7 @@ from qms.store.change_log import decode_logged, without_entry
 from qms.store.erase import id_of, is_about
 from qms.store.feature_files import FeatureFiles
 from qms.store.file_image import split_lines
+from qms.store.file_state import ARCHIVE_NOTE
 from qms.store.memory_store import MemoryStore
 
 _INDEXES = "indexes"
@@ -71,6 +72,8 @@ def erase_from_folder(disk: Disk, folder: Path, entry_id: str) -> int:
         if kept != lines:
             disk.put(path, b"\n".join(line for line in kept if line is not None))
             count = 1
+    if count:
+        disk.remove(folder / OWN_FOLDER / ARCHIVE_NOTE)
     if count and (folder / _INDEXES).is_dir():
         for path in list((folder / _INDEXES).rglob("*")):
             if path.is_file():
