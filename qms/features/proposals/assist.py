@@ -10,7 +10,7 @@ from typing import Annotated, Literal, TypeVar
 
 import msgspec
 
-from qms.commands.answers import Rendered, Summary
+from qms.commands.answers import Rendered
 from qms.commands.call import Call
 from qms.commands.command import EXAMPLE_ID, OTHER_EXAMPLE_ID, command
 from qms.commands.requests import Request, Response
@@ -18,7 +18,7 @@ from qms.features.entries.entries import PatchRequest, patch_entry
 from qms.features.mining.blocks import without_code
 from qms.features.mining.by_model import statements_by_model
 from qms.features.mining.statements import Rule, find_statements
-from qms.features.recall.search import SearchRequest, search_entries
+from qms.features.recall.search import FoundEntry, SearchRequest, search_entries
 from qms.index.claims.claims import claim_of, disagreement, title_choice
 from qms.memory.access import AccessTier
 from qms.memory.bodies import main_text
@@ -261,7 +261,7 @@ def _best(call: Call, query: str) -> list[tuple[str, tuple[str, ...]]]:
     found = search_entries(call, wanted)
     assert not isinstance(found, Rendered)
     entries = [result.entry for result in found.results]
-    return [(one.title, tuple(one.tags)) for one in entries if isinstance(one, Summary)]
+    return [(one.title, tuple(one.tags)) for one in entries if isinstance(one, FoundEntry)]
 
 
 def _known_tags(call: Call) -> Counter[str]:
