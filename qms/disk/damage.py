@@ -5,7 +5,7 @@ lines the bad line is skipped and stays where it is.
 """
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import msgspec
@@ -64,8 +64,11 @@ def find_set_aside(folders: Iterable[Path]) -> list[Damage]:
 class LineCheck:
     """Finds the lines of a file that cannot be read; checked lines are not read again."""
 
-    def __init__(self, disk: Disk, path: Path) -> None:
+    def __init__(
+        self, disk: Disk, path: Path, fault: Callable[[bytes], str | None] | None = None
+    ) -> None:
         self._path = path
+        self._fault = fault or line_fault
         self._log = AppendLog(disk, path)
         self._mark = self._log.mark_at(0)
         self._lines = 0
@@ -102,7 +105,7 @@ class LineCheck:
         return [
             Damage(self._path.name, reason, number)
             for number, line in enumerate(lines, self._lines + 1)
-            if (reason := line_fault(line)) is not None
+            if (reason := self._fault(line)) is not None
         ]
 
 

@@ -96,7 +96,9 @@ def parse_sort(text: str) -> Sort:
     """
     key = text.removeprefix("-")
     if key not in SORT_KEYS:
-        raise invalid("sort", f"{text!r} is not one of {', '.join(SORT_KEYS)}, with - before it")
+        raise invalid(
+            "sort", f"{text[:64]!r} is not one of {', '.join(SORT_KEYS)}, with - before it"
+        )
     return Sort(key, text.startswith("-"))
 
 

@@ -3,28 +3,18 @@
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from datetime import datetime
-from typing import Any
 
 import msgspec
 
 from qms.disk.damage import line_fault
-from qms.disk.line_checksum import is_altered, unsealed
+from qms.disk.line_checksum import unsealed
 from qms.memory.deadline import NO_DEADLINE, Deadline
 from qms.memory.errors import UNDECODABLE, ConflictError
+from qms.store.archive_lines import Archived, read_archived
 from qms.store.file_state import StoreFiles
 from qms.store.fold import archive_lines, fold
 from qms.store.journal import JournalRecord
 from qms.store.options import FoldOutcome
-
-
-class Archived(msgspec.Struct, frozen=True, rename="camel"):
-    """One line of `archive.jsonl`."""
-
-    archived_utc: datetime
-    reason: str
-    by: str
-    entry: dict[str, Any]
-    undo_id: str | None = None
 
 
 class _Kept(msgspec.Struct, rename="camel"):
@@ -50,7 +40,7 @@ class Archive:
         """Return everything that is archived, oldest first, without unreadable lines."""
         with self._files.lock:
             lines = self._lines()
-        return [one for line in deadline.rows(lines) if (one := _read(line)) is not None]
+        return [one for line in deadline.rows(lines) if (one := read_archived(line)) is not None]
 
     def lines_of(self, entry_id: str) -> list[tuple[bytes, datetime, str]]:
         """Return the archived versions of an entry, byte for byte, with when and why they left."""
@@ -94,7 +84,7 @@ class Archive:
                     f"entries.jsonl of {self._files.project} is being edited or held: try again"
                 )
             return self._files.archive.drop(
-                lambda line: (one := _read(line)) is not None and is_purged(one)
+                lambda line: (one := read_archived(line)) is not None and is_purged(one)
             )
 
     def _lines(self) -> list[bytes]:
@@ -113,13 +103,3 @@ def _id_of(entry: msgspec.Raw) -> str | None:
         return msgspec.json.decode(entry, type=_Named).id
     except UNDECODABLE:
         return None
-
-
-def _read(line: bytes) -> Archived | None:
-    if is_altered(line):
-        return None
-    try:
-        found = msgspec.json.decode(line, type=Archived)
-    except UNDECODABLE:
-        return None
-    return found if isinstance(found.entry.get("id"), str) else None

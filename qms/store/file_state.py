@@ -11,6 +11,7 @@ from qms.disk.append_log import AppendLog, NotedLog
 from qms.disk.damage import LineCheck
 from qms.disk.disk import Disk, FileIdentity
 from qms.memory.hand_lines import LineReader
+from qms.store.archive_lines import archive_fault
 from qms.store.base import BaseFiles, BaseMeta
 from qms.store.change_log import ChangeLog
 from qms.store.entries_file import EntriesFile, Replaced
@@ -92,13 +93,10 @@ class StoreFiles:
         self.changes = ChangeLog(disk, own / "changes.jsonl")
         self.folds = FoldLog(disk, own / "folds.jsonl")
         self.line_checks = [
-            LineCheck(disk, path)
-            for path in (
-                folder / "archive.jsonl",
-                own / "conflicts.jsonl",
-                own / "changes.jsonl",
-                own / "kept-lines.jsonl",
-            )
+            LineCheck(disk, folder / "archive.jsonl", archive_fault),
+            LineCheck(disk, own / "conflicts.jsonl"),
+            LineCheck(disk, own / "changes.jsonl"),
+            LineCheck(disk, own / "kept-lines.jsonl"),
         ]
         self.features = FeatureFiles(disk, own, writer.options.feature_files)
         self.image = Image()

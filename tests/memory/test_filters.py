@@ -125,3 +125,10 @@ def test_an_unknown_sort_is_refused_by_name(text: str) -> None:
     with pytest.raises(InvalidInputError) as refused:
         parse_sort(text)
     assert refused.value.details["field"] == "sort"
+
+
+def test_a_long_sort_is_not_repeated_in_the_error() -> None:
+    with pytest.raises(InvalidInputError) as raised:
+        parse_sort("-" * 100_000)
+
+    assert len(raised.value.message) < 300

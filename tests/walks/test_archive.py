@@ -202,3 +202,32 @@ def test_whoever_restores_a_memory_does_not_become_its_author(house: House) -> N
 
     assert restored["title"] == "By hand"
     assert "agentId" not in restored
+
+
+ENDED = '{"archivedUtc":"2026-01-01T00:00:00.000Z","reason":"deleted","by":"me","entry":%s}'
+
+NO_ENTRIES = [
+    '{"archivedUtc":5,"reason":[],"entry":{"id":"projA:odd"}}',
+    '{"entry":null}',
+    ENDED % '{"id":"projA:odd","kind":"note","body":{"text":"x"}}',
+    ENDED % '{"id":"projA:odd","kind":"unknown","title":"t","body":{}}',
+    ENDED % '{"id":"projA:odd","kind":"note","title":"t","body":5,"timestamps":{"createdUtc":'
+    '"2026-01-01T00:00:00Z","updatedUtc":"2026-01-01T00:00:00Z"}}',
+]
+
+
+@pytest.mark.parametrize("line", NO_ENTRIES)
+def test_a_line_that_is_no_archived_entry_is_left_out_and_reported(
+    house: House, as_admin: Door, gone: str, line: str
+) -> None:
+    house.store().fold()
+    path = house.entries_file().with_name("archive.jsonl")
+    with path.open("a", encoding="utf-8") as file:
+        file.write(line + "\n")
+
+    assert [one["id"] for one in as_admin("listArchive")["items"]] == [gone]
+    assert as_admin("archiveStats")["archived"] == 1
+    assert len(as_admin("memory_archive_list")["archived"]) == 1
+    assert as_admin.fails("restoreEntry", id="odd").code == "notFound"
+    (problem,) = as_admin("verifyStore")["items"]
+    assert (problem["file"], problem["line"]) == ("archive.jsonl", 2)

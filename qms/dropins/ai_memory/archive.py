@@ -29,7 +29,7 @@ from qms.features.archive.archive import (
 )
 from qms.memory.access import AccessTier
 from qms.memory.validation import instant_text
-from qms.store.archive import Archived
+from qms.store.archive_lines import Archived
 
 ArchiveLimit = Annotated[int, msgspec.Meta(ge=1, le=MAX_ARCHIVED)]
 

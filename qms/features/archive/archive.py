@@ -27,7 +27,7 @@ from qms.memory.parts import PART_OF
 from qms.memory.relations import AwareTime
 from qms.memory.retention import is_expired
 from qms.memory.validation import instant_text
-from qms.store.archive import Archived
+from qms.store.archive_lines import Archived
 from qms.store.draft import Draft
 from qms.store.view import Record
 
