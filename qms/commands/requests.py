@@ -5,6 +5,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from qms.commands.list_limits import check_lists
+from qms.commands.unread_fields import unread_fields
 from qms.memory.empty_fields import (
     check_conditions,
     empty_condition,
@@ -68,7 +69,8 @@ def read_sent(
         InvalidInputError: as `read_request` does, or for an empty condition of a removal.
     """
     given, remarks = in_known_forms(sent, wanted, limits, is_text=is_text)
-    return read_request(given, wanted, limits, is_text=is_text), remarks
+    request = read_request(given, wanted, limits, is_text=is_text)
+    return request, [*remarks, *unread_fields(given, wanted)]
 
 
 def in_known_forms(
