@@ -65,7 +65,23 @@ def sent_entry(given: Document, before: Document | None) -> tuple[Document, Warn
     kind = kind_named(named.get("kind"))
     entry = without_empty_fields(named, _fields_for(kind), empty, known=known)
     unknown = _unknown_keys(entry, known, kind)
-    return entry, (*assumed, *((taken,) if taken else ()), *empty, *unknown)
+    kept = () if before is None else _author_stays(entry, before)
+    return entry, (*assumed, *((taken,) if taken else ()), *empty, *unknown, *kept)
+
+
+def _author_stays(given: Document, before: Document) -> Warnings:
+    author = given.get("agentId")
+    if author is None or author == before.get("agentId"):
+        return ()
+    return ("entry.agentId: the author of an entry stays as it is",)
+
+
+def _time_stays(patch: Document, before: Document) -> Warnings:
+    times = patch.get("timestamps")
+    updated = times.get("updatedUtc") if isinstance(times, dict) else None
+    if updated is None or updated == before["timestamps"]["updatedUtc"]:
+        return ()
+    return ("entry.timestamps.updatedUtc: is the time of this change",)
 
 
 def _with_kind(given: Document) -> tuple[Document, Warnings]:
@@ -103,7 +119,8 @@ def sent_patch(given: Document, before: Document) -> tuple[Document, Warnings]:
     if isinstance(body, dict):
         removed["body"] = {key: 0 for key, value in body.items() if value is None and key in stored}
     unknown = _unknown_keys(patch, removed, kind)
-    return patch, (*remarks, *((taken,) if taken else ()), *unknown)
+    kept = (*_author_stays(patch, before), *_time_stays(patch, before))
+    return patch, (*remarks, *((taken,) if taken else ()), *unknown, *kept)
 
 
 @cache

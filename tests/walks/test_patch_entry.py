@@ -84,3 +84,21 @@ def test_guarded_fields_are_patched_by_those_who_may(
 
     assert answer.status == (200 if allowed else 403)
     assert (field in door("getEntry", id="one")["entry"]) is allowed
+
+
+@pytest.mark.parametrize(
+    "patch", [{"agentId": "me"}, {"timestamps": {"updatedUtc": "2020-01-01T00:00:00Z"}}]
+)
+def test_what_a_change_does_not_take_over_is_told(
+    as_writer: Door, entry: EntryMaker, patch: dict[str, Any]
+) -> None:
+    made = as_writer("upsertEntry", entry=entry())["id"]
+    before = as_writer("getEntry", id=made)["entry"]
+    (told,) = as_writer("patchEntry", id=made, patch=patch)["warnings"]
+
+    assert next(iter(patch)) in told
+    assert "warnings" not in as_writer("patchEntry", id=made, patch={"agentId": before["agentId"]})
+    sent = {**before, "agentId": "me"}
+    assert as_writer("upsertEntry", entry=sent)["warnings"] == [
+        "entry.agentId: the author of an entry stays as it is"
+    ]
