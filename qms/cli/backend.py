@@ -43,5 +43,8 @@ class Backend(Protocol):
     def work_on(self) -> None:
         """Start the background work that commands leave, such as embedding."""
 
+    def lane(self) -> "Backend":
+        """Return a backend on the same place for another thread; it is closed by itself."""
+
     def close(self) -> None:
         """Release connections, files and locks."""

@@ -1,15 +1,18 @@
 """`memoryctl documents`: add files as documents, keep a folder in sync, list, show and remove."""
 
 import base64
+import threading
 from pathlib import Path
 from typing import Any
 
 import click
+import msgspec
 
 from qms.cli import output
 from qms.cli.arguments import Verb, shared_options
 from qms.cli.confirm import is_wanted, removal_options
 from qms.cli.document_folder import Plan, document_id, files_below, plan_sync
+from qms.cli.lanes import in_lanes
 from qms.cli.progress import Progress
 from qms.cli.target import Asked, Session, open_session
 from qms.memory.errors import QmsError, invalid
@@ -43,21 +46,15 @@ def add(
     more: dict[str, Any] = {"tags": list(tags)} if tags else {}
     more |= {"title": title} if title else {}
     more |= {"options": {"chunkSize": chunk_size}} if chunk_size else {}
-    answers: list[Any] = []
-    failed: list[tuple[Path, QmsError]] = []
-    progress = Progress()
+    wanted = []
+    for path in paths:
+        place = path.resolve().as_posix()
+        known = entry_id or document_id("", place)
+        wanted.append(_Wanted(path, {"id": known, **more}, {"path": place}))
     with open_session(asked) as session:
-        for number, path in enumerate(paths):
-            progress.show("documents", number, len(paths), "files")
-            place = path.resolve().as_posix()
-            known = entry_id or document_id("", place)
-            try:
-                answers.append(_store(session, path, {"id": known, **more}, {"path": place}))
-            except QmsError as error:
-                failed.append((path, error))
-        progress.show("documents", len(paths), len(paths), "files")
-    progress.end()
-    _report(asked, answers, failed)
+        stored = _Stored(len(wanted))
+        stored.store(session, wanted)
+    _report(asked, wanted, stored)
 
 
 @documents.command("sync", cls=Verb, example="memoryctl documents sync docs --dry-run")
@@ -84,8 +81,18 @@ def sync(asked: Asked, folder: Path, tags: tuple[str, ...], dry_run: bool, yes: 
             f"remove {len(plan.gone)} documents whose file is gone", dry_run=False, yes=yes
         ):
             return
-        answers, failed = _apply(session, folder, name, plan, list(tags))
-    _report(asked, answers, failed)
+        wanted = [
+            _Wanted(
+                folder / relative,
+                {"id": document_id(name, relative), **({"tags": list(tags)} if tags else {})},
+                {"path": relative, "folder": name},
+            )
+            for relative in (*plan.new, *plan.changed)
+        ]
+        stored = _Stored(len(wanted) + len(plan.gone))
+        stored.store(session, wanted)
+        stored.remove(session, plan.gone)
+    _report(asked, wanted, stored)
 
 
 @documents.command("list", cls=Verb, example="memoryctl documents list")
@@ -151,37 +158,63 @@ def remove(asked: Asked, ids: tuple[str, ...], dry_run: bool, yes: bool) -> None
             output.note(f"{one} removed; it is in the archive")
 
 
-def _store(session: Session, path: Path, request: dict[str, Any], metadata: dict[str, Any]) -> Any:
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise invalid("path", f"{path} cannot be read: {error.strerror}") from error
-    body = {"data": base64.b64encode(data).decode(), "metadata": metadata, **request}
-    return session.call(session.project, "storeDocument", body)
+class _Wanted(msgspec.Struct, frozen=True):
+    """A file that becomes a document."""
+
+    path: Path
+    request: dict[str, Any]
+    metadata: dict[str, Any]
 
 
-def _apply(
-    session: Session, folder: Path, name: str, plan: Plan, tags: list[str]
-) -> tuple[list[Any], list[tuple[Path, QmsError]]]:
-    answers: list[Any] = []
-    failed: list[tuple[Path, QmsError]] = []
-    progress = Progress()
-    work = [*plan.new, *plan.changed]
-    total = len(work) + len(plan.gone)
-    for number, relative in enumerate(work):
-        progress.show("documents", number, total, "files")
-        request = {"id": document_id(name, relative), **({"tags": tags} if tags else {})}
+class _Stored:
+    """What became of many files, and how far the work is; several threads do it."""
+
+    def __init__(self, total: int) -> None:
+        self.answers: dict[Path, Any] = {}
+        self.failed: dict[Path, QmsError] = {}
+        self._total = total
+        self._done = 0
+        self._progress = Progress()
+        self._lock = threading.Lock()
+
+    def store(self, session: Session, wanted: list[_Wanted]) -> None:
+        """Store every file; one that fails does not stop the others."""
+        in_lanes(session, wanted, self._store)
+        self._progress.end()
+
+    def remove(self, session: Session, ids: list[str]) -> None:
+        """Move documents to the archive."""
+        in_lanes(session, ids, self._remove)
+        self._progress.end()
+
+    def _store(self, session: Session, one: _Wanted) -> None:
         try:
-            metadata = {"path": relative, "folder": name}
-            answers.append(_store(session, folder / relative, request, metadata))
+            answer = _sent(session, one)
         except QmsError as error:
-            failed.append((folder / relative, error))
-    for number, entry_id in enumerate(plan.gone):
-        progress.show("documents", len(work) + number, total, "files")
+            with self._lock:
+                self.failed[one.path] = error
+        else:
+            with self._lock:
+                self.answers[one.path] = answer
+        self._count()
+
+    def _remove(self, session: Session, entry_id: str) -> None:
         session.call(session.project, "deleteEntry", {"id": entry_id})
-    progress.show("documents", total, total, "files")
-    progress.end()
-    return answers, failed
+        self._count()
+
+    def _count(self) -> None:
+        with self._lock:
+            self._done += 1
+            self._progress.show("documents", self._done, self._total, "files")
+
+
+def _sent(session: Session, one: _Wanted) -> Any:
+    try:
+        data = one.path.read_bytes()
+    except OSError as error:
+        raise invalid("path", f"{one.path} cannot be read: {error.strerror}") from error
+    body = {"data": base64.b64encode(data).decode(), "metadata": one.metadata, **one.request}
+    return session.call(session.project, "storeDocument", body)
 
 
 def _stored(session: Session, name: str) -> dict[str, tuple[str, str]]:
@@ -231,9 +264,12 @@ def _show_plan(plan: Plan) -> None:
             output.line(f"{sign} {one}")
 
 
-def _report(asked: Asked, answers: list[Any], failed: list[tuple[Path, QmsError]]) -> None:
+def _report(asked: Asked, wanted: list[_Wanted], stored: _Stored) -> None:
+    paths = [one.path for one in wanted]
+    answers = [stored.answers[path] for path in paths if path in stored.answers]
+    failed = [path for path in paths if path in stored.failed]
     if asked.as_json:
-        output.answer({"documents": answers, "failed": [str(path) for path, _ in failed]})
+        output.answer({"documents": answers, "failed": [str(path) for path in failed]})
     else:
         for one in answers:
             state = "stored" if one["created"] else "replaced" if one["updated"] else "unchanged"
@@ -241,9 +277,9 @@ def _report(asked: Asked, answers: list[Any], failed: list[tuple[Path, QmsError]
     for one in answers:
         for warning in one.get("warnings", ()):
             output.note(f"{one['id']}: {warning}")
-    for path, error in failed:
-        output.note(f"{path}: {error.message}")
+    for path in failed:
+        output.note(f"{path}: {stored.failed[path].message}")
     if failed:
         # The exit code is that of the first failure: a key that may not write is no wrong path.
-        kind = type(failed[0][1])
+        kind = type(stored.failed[failed[0]])
         raise kind(f"{len(failed)} of {len(failed) + len(answers)} files failed")

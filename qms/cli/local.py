@@ -94,6 +94,10 @@ class Local:
         """Start the indexer thread, as a server does."""
         self._opened.runtime.start_indexing()
 
+    def lane(self) -> "_Lane":
+        """Return a way to the same root for another thread."""
+        return _Lane(self)
+
     def close(self) -> None:
         """Fold and close the stores, and release the root lock."""
         try:
@@ -105,3 +109,13 @@ class Local:
         # Only the verb: a whole command line could contain a key.
         name = f"memoryctl {command}"
         return open_root(root, disk=disk, clock=self._clock, command=name, in_background=False)
+
+
+class _Lane(Local):
+    """A root that another backend owns: closing it leaves the root open."""
+
+    def __init__(self, owner: Local) -> None:
+        self.__dict__.update(owner.__dict__)
+
+    def close(self) -> None:
+        """Do nothing: the owner closes the root."""

@@ -4,6 +4,7 @@ import http.client
 import re
 import ssl
 from collections.abc import Iterator
+from copy import copy
 from typing import Any
 from urllib.parse import SplitResult, quote, urlencode, urlsplit
 
@@ -50,6 +51,7 @@ class Remote:
         self._headers = {"Authorization": f"Bearer {_checked_key(key, url)}"}
         if agent_id is not None:
             self._headers["X-Agent-Id"] = agent_id
+        self._timeout_s = timeout_s
         self._connection = _connection(parts, timeout_s)
         self._routes = dict(ADMINISTRATION)
 
@@ -125,6 +127,12 @@ class Remote:
 
     def work_on(self) -> None:
         """Do nothing: a server does its background work by itself."""
+
+    def lane(self) -> "Remote":
+        """Return a second connection to the same server."""
+        made = copy(self)
+        made._connection = _connection(_split(self._url), self._timeout_s)  # noqa: SLF001 - its own
+        return made
 
     def close(self) -> None:
         """Close the connection."""
