@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from itertools import accumulate, pairwise
+from operator import sub
 from typing import NamedTuple
 
 _STEP = 2.0
@@ -27,8 +28,14 @@ _OWN_GAP = 2.5
 _SURE_GAP = 4.0
 """It does in any case if it is wider than so many heights."""
 
-Word = tuple[float, float, float, float, str]
-"""Left, right, bottom and top of a word, and the word."""
+
+class Boxes(NamedTuple):
+    """The places of the words of a line."""
+
+    lefts: list[float]
+    rights: list[float]
+    bottoms: list[float]
+    tops: list[float]
 
 
 class Segment(NamedTuple):
@@ -61,7 +68,7 @@ class Line(NamedTuple):
     @property
     def text(self) -> str:
         """The whole line."""
-        return " ".join(self.cells)
+        return " ".join(self.cells) if len(self.cells) > 1 else self.cells[0]
 
     @classmethod
     def placeless(cls, text: str) -> "Line":
@@ -69,29 +76,28 @@ class Line(NamedTuple):
         return cls((text.strip(),))
 
 
-def segments_of(words: list[Word], line: int) -> Iterator[Segment]:
+def segments_of(words: list[str], boxes: Boxes, line: int) -> Iterator[Segment]:
     """Yield the parts of a line that no wide gap divides."""
-    gaps = [after[0] - before[1] for before, after in pairwise(words)]
-    height = words[0][3] - words[0][2]
+    gaps = list(map(sub, boxes.lefts[1:], boxes.rights))
+    height = boxes.tops[0] - boxes.bottoms[0]
     least = _GAP * height
+    first = 0
     if gaps and max(gaps) > least:
         usual = sorted(gaps)[len(gaps) // 2]
         least = min(max(least, _OWN_GAP * usual), _SURE_GAP * height)
-        first = 0
         for place, gap in enumerate(gaps, 1):
             if gap > least:
-                yield _segment(words[first:place], line)
+                yield _segment(words, boxes, first, place, line)
                 first = place
-        words = words[first:]
-    yield _segment(words, line)
+    yield _segment(words, boxes, first, len(words), line)
 
 
-def _segment(words: list[Word], line: int) -> Segment:
+def _segment(words: list[str], boxes: Boxes, first: int, end: int, line: int) -> Segment:
     # Boxes differ a little from letter to letter: the highest word has the height of the line.
-    bottom = words[0][2]
-    top = bottom + max(one[3] - one[2] for one in words)
-    text = " ".join(one[4] for one in words)
-    return Segment(words[0][0], words[-1][1], bottom, top, text, line)
+    bottom = boxes.bottoms[first]
+    top = bottom + max(map(sub, boxes.tops[first:end], boxes.bottoms[first:end]))
+    text = " ".join(words[first:end])
+    return Segment(boxes.lefts[first], boxes.rights[end - 1], bottom, top, text, line)
 
 
 def lines_in_order(segments: list[Segment], width: float, height: float) -> list[Line]:

@@ -35,7 +35,7 @@ class _Block:
         self.level = level
         self.lines = [line]
         self.turned_at: tuple[int, int] | None = None
-        """The next page, and the length of the text before it, if the block goes on there."""
+        """The last page that the block goes on to, and how many lines are before it."""
 
     @property
     def last(self) -> Line:
@@ -93,7 +93,7 @@ def _blocks(pages: list[PageLines], levels: dict[float, int], pitch: float) -> I
             level = _level(line, levels)
             if block is not None and _goes_on(block, line, level, pitch, turns=is_first):
                 if is_first:
-                    block.turned_at = (page.number, len(block.text()))
+                    block.turned_at = (page.number, len(block.lines))
                 block.lines.append(line)
             else:
                 if block is not None:
@@ -163,7 +163,9 @@ def _pieces(block: _Block) -> Iterator[Piece]:
     elif block.turned_at is None:
         yield paragraph(block.text(), block.page)
     else:
-        yield from _over_the_page(block.text(), block.page, *block.turned_at)
+        following, count = block.turned_at
+        turned_at = len(_joined([line.text for line in block.lines[:count]]))
+        yield from _over_the_page(block.text(), block.page, following, turned_at)
 
 
 def _over_the_page(text: str, page: int, following: int, turned_at: int) -> Iterator[Piece]:

@@ -1,16 +1,18 @@
 """PDF: the pages of a file by pdfium, in reading order, without running headers and footers."""
 
-from collections import Counter
+from array import array
+from collections import Counter, deque
 from collections.abc import Iterator
-from ctypes import byref
+from ctypes import PYFUNCTYPE, c_int, c_void_p, cast
+from itertools import accumulate, repeat
 
 import pypdfium2 as pdfium
 import pypdfium2.raw as raw
 
 from qms.features.documents.parsers.page_layout import (
+    Boxes,
     Line,
     Segment,
-    Word,
     lines_in_order,
     segments_of,
 )
@@ -29,6 +31,10 @@ _REPEATED = 3
 """A line at the same height of so many pages, equal but for its digits, is a running line."""
 
 _SHOWN_PAGES = 20
+_BOX_BYTES = 16
+_get_box = PYFUNCTYPE(c_int, c_void_p, c_int, c_void_p)(
+    cast(raw.FPDFText_GetLooseCharBox, c_void_p).value or 0
+)
 _DIGITS = str.maketrans("0123456789", "##########")
 
 
@@ -92,23 +98,42 @@ def _page_lines(document: pdfium.PdfDocument, number: int, meter: TextMeter) -> 
 
 def _segments(page: object, text: str) -> Iterator[Segment]:
     """Yield the parts of each line that no wide gap divides, with their places."""
-    box = raw.FS_RECTF()
-    get_box = raw.FPDFText_GetLooseCharBox
+    lines: list[tuple[int, list[str]]] = []
+    signs: list[int] = []
     at = 0
     for number, line in enumerate(text.replace(HYPHEN, f"{HYPHEN}\n").split("\n")):
-        place, at = at, at + len(line) + (0 if line.endswith(HYPHEN) else 1)
-        words: list[Word] = []
-        for word in line.rstrip("\r").split(" "):
-            first, place = place, place + len(word) + 1
-            if not word:
-                continue
-            get_box(page, first, byref(box))
-            left, top, bottom = box.left, box.top, box.bottom
-            if len(word) > 1:
-                get_box(page, first + len(word) - 1, byref(box))
-            words.append((left, box.right, bottom, top, word))
-        if words:
-            yield from segments_of(words, number)
+        start, at = at, at + len(line) + (0 if line.endswith(HYPHEN) else 1)
+        words = line.rstrip("\r").split(" ")
+        places = list(accumulate([len(word) + 1 for word in words], initial=start))
+        pairs = zip(words, places, places[1:], strict=False)
+        signs += [sign for word, one, two in pairs if word for sign in (one, two - 2)]
+        kept = [word for word in words if word]
+        if kept:
+            lines.append((number, kept))
+    yield from _placed(lines, _boxes(page, signs))
+
+
+def _placed(lines: list[tuple[int, list[str]]], boxes: list[float]) -> Iterator[Segment]:
+    """Yield the segments of lines, from the boxes of the first and last sign of each word."""
+    lefts, tops, bottoms, rights = boxes[0::8], boxes[1::8], boxes[3::8], boxes[6::8]
+    end = 0
+    for number, words in lines:
+        start, end = end, end + len(words)
+        part = slice(start, end)
+        yield from segments_of(
+            words, Boxes(lefts[part], rights[part], bottoms[part], tops[part]), number
+        )
+
+
+def _boxes(page: object, signs: list[int]) -> list[float]:
+    """Return left, top, right and bottom of each sign, one after another."""
+    # Calls with plain addresses, in one sweep, cost half of those with ctypes' objects.
+    boxes = array("f", bytes(_BOX_BYTES * len(signs)))
+    address, _ = boxes.buffer_info()
+    pointer = cast(page, c_void_p).value  # type: ignore[arg-type]  # a pointer of pdfium's
+    addresses = range(address, address + _BOX_BYTES * len(signs), _BOX_BYTES)
+    deque(map(_get_box, repeat(pointer), signs, addresses), maxlen=0)
+    return boxes.tolist()
 
 
 def _without_running_lines(pages: list[PageLines]) -> list[PageLines]:
