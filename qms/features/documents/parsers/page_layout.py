@@ -93,9 +93,10 @@ def segments_of(words: list[str], boxes: Boxes, line: int) -> Iterator[Segment]:
 
 
 def _segment(words: list[str], boxes: Boxes, first: int, end: int, line: int) -> Segment:
-    # Boxes differ a little from letter to letter: the highest word has the height of the line.
+    # Boxes differ from letter to letter, and brackets are high: the usual height is the line's.
     bottom = boxes.bottoms[first]
-    top = bottom + max(map(sub, boxes.tops[first:end], boxes.bottoms[first:end]))
+    heights = sorted(map(sub, boxes.tops[first:end], boxes.bottoms[first:end]))
+    top = bottom + heights[(len(heights) - 1) // 2]
     text = " ".join(words[first:end])
     return Segment(boxes.lefts[first], boxes.rights[end - 1], bottom, top, text, line)
 
