@@ -28,10 +28,12 @@ from tools.benchmarks import (
     store_served,
     upsert_checks,
 )
+from tools.benchmarks import documents as document_files
 from tools.benchmarks import hostile as hostile_inputs
 from tools.benchmarks import mining as mining_exports
 from tools.benchmarks import peers as memory_peers
 from tools.benchmarks import retrieval as retrieval_rows
+from tools.benchmarks import retrieval_documents as retrieved_documents
 from tools.benchmarks import start as starts
 from tools.benchmarks.agents import Load, make_root, put_load_on, wait_until
 from tools.benchmarks.corpus import lines, make_store
@@ -355,6 +357,57 @@ def retrieval(
     print(retrieval_table(rows))
     if not all(row.is_reached for row in rows):
         sys.exit(1)
+
+
+@main.command("retrieval-documents")
+@click.option(
+    "--data",
+    required=True,
+    type=click.Path(path_type=Path, exists=True),
+    help="A memory set, or a folder of them.",
+)
+@click.option(
+    "--vectors", type=click.Path(path_type=Path), help="A folder that keeps vectors for later runs."
+)
+@click.option("--model", default="models/embeddings.onnx", help="The embedding model, or hash.")
+@click.option("--threads", default=1, help="How many threads the model may use.")
+@click.option("--stores", default=1000, help="At most so many stores of each set.")
+def retrieval_documents(
+    data: Path, vectors: Path | None, model: str, threads: int, stores: int
+) -> None:
+    """Score chunks of documents, with and without heading path and left context in vectors.
+
+    Example: python tools/bench.py retrieval-documents --data SETS --vectors /tmp/vectors
+    """
+    with tempfile.TemporaryDirectory(prefix="qms-vectors-") as scratch:
+        chosen = open_embedder(model, model_folders(Path.cwd()), threads=threads)
+        kept = KeptVectors(chosen.embedder, vectors or Path(scratch))
+        rows = list(retrieved_documents.measure(set_files(data), kept, stores))
+    print(retrieved_documents.table(rows))
+
+
+@main.command()
+@click.option("--pages", default=300, help="How many pages the PDF files have.")
+@click.option("--files", default=1000, help="How many Markdown files are synced.")
+@click.option("--rounds", default=5, help="How many alternating rounds.")
+@click.option(
+    "--pdf",
+    "given",
+    multiple=True,
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="A PDF file of your own; only such files are measured.",
+)
+@click.option("--markdown", is_flag=True, help="Print the table for a page.")
+def documents(pages: int, files: int, rounds: int, given: tuple[Path, ...], markdown: bool) -> None:
+    """Measure PDF files beside pypdfium2 alone, the worker, and the sync of a folder.
+
+    Example: python tools/bench.py documents --pages 50 --files 100
+    """
+    with tempfile.TemporaryDirectory(prefix="qms-bench-") as scratch:
+        rows = document_files.document_rows(Path(scratch), pages, files, rounds)
+        if given:
+            rows = document_files.given_rows(list(given), rounds)
+        _print(rows, markdown=markdown)
 
 
 @main.command()

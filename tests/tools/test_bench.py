@@ -5,8 +5,11 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from qms.features.documents.parsers.pdf import read_pdf
+from qms.features.documents.pieces import ReadLimits
 from qms.memory.limits import DEFAULT_LIMITS
 from tools.bench import FULL, main
+from tools.benchmarks import documents as documents_bench
 from tools.benchmarks import hostile, served, store_served
 from tools.benchmarks.corpus import documents, lines
 from tools.benchmarks.measure import Bound, Row, Verdict, table
@@ -140,3 +143,20 @@ def test_backups_are_measured_in_process() -> None:
 
     assert result.exit_code == 0, result.output
     assert result.stdout.count("| 50 |") == 3
+
+
+def test_documents_are_measured_beside_the_raw_library_and_a_folder_is_synced_twice() -> None:
+    tiny = ["documents", "--pages", "2", "--files", "3", "--rounds", "1", "--markdown"]
+
+    result = CliRunner().invoke(main, tiny)
+
+    assert "| PDF, two columns: text and layout | 2 | " in result.stdout
+    assert "| RAM of the worker at its peak | 2 | " in result.stdout
+    assert "| and again without a change | 3 | " in result.stdout
+
+
+def test_a_made_pdf_has_the_text_that_the_raw_library_finds() -> None:
+    made = documents_bench.make_pdf(2, columns=2)
+
+    assert documents_bench.raw_text(made) > 1000
+    assert len(read_pdf(made, ReadLimits()).pieces) > 10

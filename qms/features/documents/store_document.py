@@ -255,7 +255,9 @@ def _made(
     found, told = [], list(warnings)
     seen: dict[str, int] = {}
     for ordinal, chunk in enumerate(chunks):
-        made, secrets = withhold(_chunk(chunk, ordinal, document_id, title, seen), policy, limits)
+        made, secrets = withhold(
+            chunk_entry(chunk, ordinal, document_id, title, seen), policy, limits
+        )
         found.append(made)
         told += (f"chunk {ordinal}: {one}" for one in secrets)
     if len(told) > _MOST_WARNINGS:
@@ -307,7 +309,7 @@ def _beginning(text: str) -> str:
     return flat[: ends[-1]].strip() if ends else flat[:_SUMMARY_SIGNS].strip()
 
 
-def _chunk(
+def chunk_entry(
     chunk: Chunk, ordinal: int, document_id: str, title: str, seen: dict[str, int]
 ) -> Document:
     """Return the entry of a chunk; its id follows from its text, so that it is kept with it."""
