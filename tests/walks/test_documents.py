@@ -292,6 +292,35 @@ def test_references_to_a_shared_document_are_listed_in_the_project_that_has_them
     assert house.door("writer", "shared")("documentRefs", documentId="harbour")["refs"] == []
 
 
+def test_references_to_a_shared_document_are_repaired_in_the_project_that_has_them(
+    house: House,
+) -> None:
+    shared, door = house.door("writer", "shared"), house.door("writer")
+    first = store(shared)
+    chunk = first["chunkIds"][1]
+    relation = {"type": "ref", "targetId": first["id"], "metadata": {"chunkId": chunk}}
+    own = shared("upsertEntry", entry={"kind": "note", "body": "s", "relations": [relation]})
+    note = door("upsertEntry", entry={"kind": "note", "body": "n", "relations": [relation]})
+    store(shared, options={"chunkSize": 2000})
+
+    found = door("validateRefs", documentId=first["id"])
+    repaired = door("validateRefs", repair=True)
+
+    assert [(one["entryId"], one["chunkId"]) for one in found["broken"]] == [(note["id"], chunk)]
+    assert (found["checked"], repaired["repaired"]) == (1, 1)
+    assert door("validateRefs")["broken"] == []
+    (after,) = door("documentRefs", entryId=note["id"])["refs"]
+    assert door("getEntry", id=after["chunkId"])["entry"]["kind"] == "chunk"
+    left = shared("validateRefs")["broken"]
+    assert [one["entryId"] for one in left] == [own["id"]]
+
+
+def test_a_document_of_another_project_is_not_validated(house: House) -> None:
+    stored = store(house.door("writer", "projB"))
+
+    assert house.door("writer").fails("validateRefs", documentId=stored["id"]).code == "notFound"
+
+
 def test_an_expired_entry_refers_to_nothing(house: House, as_writer: Door) -> None:
     relation = {"type": "ref", "targetId": store(as_writer)["id"]}
     ends = (house.clock.now + timedelta(hours=1)).isoformat()

@@ -108,28 +108,32 @@ def document_refs(call: Call, request: RefsRequest) -> RefsAnswer:
     idempotent=True,
 )
 def validate_refs(call: Call, request: ValidateRequest) -> ValidateAnswer:
-    """Check references; a repair leads to the chunk of the same document that holds the text."""
-    view = call.store.view
-    reach = _Reach({call.project: view}, call.now)
+    """Check references; a repair leads to the chunk of the same document that holds the text.
+
+    The references are those of this project; their documents may stand in the shared one.
+    """
+    reach = _Reach(call.views(), call.now)
     if request.document_id is not None:
         record, _parts = found_document(call, request.document_id)
         documents = [record.header.id]
     else:
         documents = [
             one.header.id
+            for view in reach.views.values()
             for one in call.deadline.rows(iter(view.records.values()))
             if one.header.kind is Kind.DOCUMENT
         ]
     checked = 0
     broken: list[BrokenRef] = []
-    texts: dict[str, str] | None = None
+    archived = _Archived(call)
     for document_id in documents:
         for ref in _refs_to(reach, document_id, call.deadline):
-            checked += 1
-            if ref.chunk_id is UNSET or view.get(ref.chunk_id) is not None:
+            if split_id(ref.entry_id)[0] != call.project:
                 continue
-            texts = _archived_texts(call) if texts is None else texts
-            moved = _holder(view, document_id, texts.get(ref.chunk_id, ""))
+            checked += 1
+            if ref.chunk_id is UNSET or reach.get(ref.chunk_id) is not None:
+                continue
+            moved = _holder(reach, document_id, archived.text(document_id, ref.chunk_id))
             broken.append(
                 BrokenRef(
                     entry_id=ref.entry_id,
@@ -214,24 +218,37 @@ def _document_of(reach: _Reach, target_id: str) -> str | None:
     return owner.header.id if owner is not None and owner.header.kind is Kind.DOCUMENT else None
 
 
-def _archived_texts(call: Call) -> dict[str, str]:
-    """Return the last text of every archived chunk."""
-    found = call.store.archive.entries(call.deadline)
-    return {
-        str(one.entry["id"]): str(one.entry["body"].get("text", ""))
-        for one in found
-        if one.entry.get("kind") == Kind.CHUNK.value
-    }
+class _Archived:
+    """The last texts of archived chunks, read once for each project."""
+
+    def __init__(self, call: Call) -> None:
+        self._call = call
+        self._texts: dict[str, dict[str, str]] = {}
+
+    def text(self, document_id: str, chunk_id: str) -> str:
+        """Return the last text of a chunk, or nothing."""
+        project, _ = split_id(document_id)
+        if project not in self._texts:
+            self._texts[project] = self._read(project)
+        return self._texts[project].get(chunk_id, "")
+
+    def _read(self, project: str) -> dict[str, str]:
+        found = self._call.store_of(project).archive.entries(self._call.deadline)
+        return {
+            str(one.entry["id"]): str(one.entry["body"].get("text", ""))
+            for one in found
+            if one.entry.get("kind") == Kind.CHUNK.value
+        }
 
 
-def _holder(view: StoreView, document_id: str, text: str) -> str | None:
+def _holder(reach: _Reach, document_id: str, text: str) -> str | None:
     """Return the one chunk of a document that holds a text, or None."""
     wanted = " ".join(text.split())
     if not wanted:
         return None
     holders = [
         one.header.id
-        for one in view.parts_of(document_id)
+        for one in reach.parts_of(document_id)
         if wanted in " ".join(one.document()["body"]["text"].split())
     ]
     return holders[0] if len(holders) == 1 else None
