@@ -16,7 +16,7 @@ from qms.features.documents.parsers.serve import Answer
 from qms.features.documents.pieces import MEGABYTE, Extracted, Piece, ReadLimits
 from qms.memory.errors import InvalidInputError, UnavailableError, invalid
 from qms.sandbox.walls import Bounds
-from qms.sandbox.worker import Worker, WorkerError
+from qms.sandbox.worker import End, Worker, WorkerError
 
 FILE_BYTES = 25 * MEGABYTE
 """The largest file that is read."""
@@ -110,7 +110,7 @@ class Extractor:
                 worker.send(data)
                 answer = msgspec.msgpack.decode(worker.receive(), type=Answer)
         except WorkerError as error:
-            raise _unreadable(f"{error}") from None
+            raise _unreadable(_reason(error)) from None
         except msgspec.ValidationError:
             raise _unreadable("its reader gave no usable answer") from None
         finally:
@@ -118,6 +118,12 @@ class Extractor:
         if answer.extracted is None:
             raise _unreadable(answer.refusal)
         return answer.extracted
+
+
+def _reason(error: WorkerError) -> str:
+    if error.end is End.CRASH:
+        return f"its reader crashed; it is damaged, or needs too much memory ({error})"
+    return str(error)
 
 
 def _unreadable(reason: str) -> InvalidInputError:

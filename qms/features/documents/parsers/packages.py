@@ -1,6 +1,7 @@
 """ZIP packages: office files and EPUB, read within bounds and never unpacked to disk."""
 
 import io
+import lzma
 import posixpath
 import zipfile
 import zlib
@@ -15,6 +16,13 @@ _SMALL_BYTES = MEGABYTE
 _READ_BYTES = 64 * 1024
 _ENCRYPTED_FLAG = 1
 _MOST_PARTS = 20_000
+
+
+_DAMAGES = (
+    zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, NotImplementedError, OSError,
+    ValueError,
+)  # fmt: skip
+"""What a damaged part, or a place outside of the file, makes the standard library raise."""
 
 
 class Package:
@@ -49,7 +57,7 @@ class Package:
             raise UnreadableError("the package is encrypted")
         try:
             return self._unpacked(part)
-        except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, OSError) as error:
+        except _DAMAGES as error:
             raise UnreadableError(f"its part {name[:200]} is damaged ({error})") from None
 
     def _unpacked(self, part: zipfile.ZipInfo) -> bytes:
