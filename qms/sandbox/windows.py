@@ -108,10 +108,20 @@ if sys.platform == "win32":
         try:
             label = _Label(sid.value, _INTEGRITY)
             size = ctypes.sizeof(label) + int(_security.GetLengthSid(sid))
-            return bool(
-                _security.SetTokenInformation(
-                    token, _TOKEN_INTEGRITY_LEVEL, ctypes.byref(label), size
-                )
+            is_set = _security.SetTokenInformation(
+                token, _TOKEN_INTEGRITY_LEVEL, ctypes.byref(label), size
             )
+            return bool(is_set) and _integrity_of(token) == 0
         finally:
             _security.FreeSid(sid)
+
+    def _integrity_of(token: Any) -> int | None:
+        """Return the integrity level as the system tells it: some accept the call and keep it."""
+        length = wintypes.DWORD()
+        _security.GetTokenInformation(token, _TOKEN_INTEGRITY_LEVEL, None, 0, ctypes.byref(length))
+        data = ctypes.create_string_buffer(length.value)
+        found = _security.GetTokenInformation(
+            token, _TOKEN_INTEGRITY_LEVEL, data, length, ctypes.byref(length)
+        )
+        # The level is the last part of the SID at the end.
+        return int.from_bytes(data.raw[-4:], "little") if found else None

@@ -53,3 +53,9 @@ def test_the_tests_of_the_store_that_concern_windows_pass_there(
     machine: WindowsMachine, test_packages: Path
 ) -> None:
     check(machine.pytest(test_packages, *OF_THE_STORE), least=50)
+
+
+def test_the_walls_of_a_worker_stand_as_far_as_wine_has_them(
+    machine: WindowsMachine, test_packages: Path
+) -> None:
+    check(machine.pytest(test_packages, "--noconftest", "tests/wine/inside/walls.py"), least=7)
