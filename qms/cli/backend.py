@@ -43,7 +43,7 @@ class Backend(Protocol):
     def work_on(self) -> None:
         """Start the background work that commands leave, such as embedding."""
 
-    def lane(self) -> "Backend":
+    def for_thread(self) -> "Backend":
         """Return a backend on the same place for another thread; it is closed by itself."""
 
     def close(self) -> None:

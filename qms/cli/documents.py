@@ -12,7 +12,7 @@ from qms.cli import output
 from qms.cli.arguments import Verb, shared_options
 from qms.cli.confirm import is_wanted, removal_options
 from qms.cli.document_folder import Plan, document_id, files_below, plan_sync
-from qms.cli.lanes import in_lanes
+from qms.cli.parallel import run_parallel
 from qms.cli.progress import Progress
 from qms.cli.target import Asked, Session, open_session
 from qms.memory.errors import QmsError, invalid
@@ -179,12 +179,12 @@ class _Stored:
 
     def store(self, session: Session, wanted: list[_Wanted]) -> None:
         """Store every file; one that fails does not stop the others."""
-        in_lanes(session, wanted, self._store)
+        run_parallel(session, wanted, self._store)
         self._progress.end()
 
     def remove(self, session: Session, ids: list[str]) -> None:
         """Move documents to the archive."""
-        in_lanes(session, ids, self._remove)
+        run_parallel(session, ids, self._remove)
         self._progress.end()
 
     def _store(self, session: Session, one: _Wanted) -> None:

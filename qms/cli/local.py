@@ -94,9 +94,9 @@ class Local:
         """Start the indexer thread, as a server does."""
         self._opened.runtime.start_indexing()
 
-    def lane(self) -> "_Lane":
+    def for_thread(self) -> "_SharedRoot":
         """Return a way to the same root for another thread."""
-        return _Lane(self)
+        return _SharedRoot(self)
 
     def close(self) -> None:
         """Fold and close the stores, and release the root lock."""
@@ -111,7 +111,7 @@ class Local:
         return open_root(root, disk=disk, clock=self._clock, command=name, in_background=False)
 
 
-class _Lane(Local):
+class _SharedRoot(Local):
     """A root that another backend owns: closing it leaves the root open."""
 
     def __init__(self, owner: Local) -> None:

@@ -128,7 +128,7 @@ class Remote:
     def work_on(self) -> None:
         """Do nothing: a server does its background work by itself."""
 
-    def lane(self) -> "Remote":
+    def for_thread(self) -> "Remote":
         """Return a second connection to the same server."""
         made = copy(self)
         made._connection = _connection(_split(self._url), self._timeout_s)  # noqa: SLF001 - its own
