@@ -87,12 +87,15 @@ def test_a_long_list_is_read_page_by_page(admin: Person, store: Client) -> None:
     expect(admin.page.get_by_role("button", name="Next page")).to_be_disabled()
     admin.press("Previous page")
     expect(admin.rows().first).to_contain_text("Note 69")
+    admin.reads("51–100 of 120, page 2 of 3")
     assert admin.page.evaluate("scrollY") == 0, "the page begins at its end"
     admin.press("Previous page")
     expect(admin.rows().first).to_contain_text("Note 119")
+    admin.reads("1–50 of 120, page 1 of 3")
     expect(admin.page.get_by_role("button", name="Previous page")).to_be_disabled()
     admin.press("Next page")
     expect(admin.rows().first).to_contain_text("Note 69")
+    admin.reads("51–100 of 120, page 2 of 3")
     admin.press("First page")
     expect(admin.rows().first).to_contain_text("Note 119")
 
