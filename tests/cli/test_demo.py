@@ -61,6 +61,7 @@ def assert_lived_in(server: ServerProcess) -> None:
     archived = server.call("atlas", "listArchive")["items"]
     assert len(archived) >= 5
     assert {one["by"] for one in archived} >= {"ada", "ben"}
+    assert server.call("pelican", "stats")["entries"] > 100  # waits until the store is loaded
     assert server.store("pelican")["problems"] == 1
     related = server.call("atlas", "relatedEntries", id="checkout-decision")["nodes"]
     assert len(related) >= 3
